@@ -1,0 +1,91 @@
+# Everything a developer or CI runs. `make help` lists the targets; the work of the longer ones is in scripts/.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+# One set of flags for build, lint and system tests, so that they share one build cache: the collector's
+# dependencies take minutes to compile. A caller's own GOFLAGS are kept.
+TAGS := remove_all_sd,grpcnotrace
+OUR_GOFLAGS := -trimpath -tags=$(TAGS)
+export GOFLAGS := $(filter-out $(OUR_GOFLAGS),$(GOFLAGS)) $(OUR_GOFLAGS)
+export CGO_ENABLED := 0
+
+# Tools are built from internal/tools/go.mod. TOOLS may point elsewhere, which the test of `make generate` uses.
+TOOLS ?= $(CURDIR)/bin/tools
+GOLANGCI := $(TOOLS)/golangci-lint
+GENERATORS := $(TOOLS)/builder $(TOOLS)/mdatagen $(TOOLS)/gofumpt
+builder := go.opentelemetry.io/collector/cmd/builder
+mdatagen := go.opentelemetry.io/collector/cmd/mdatagen
+gofumpt := mvdan.cc/gofumpt
+golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+# Evaluated when used: packages of ours without the generated main, those that run without the built binaries, and the rest.
+OURS = $(shell go list -f '{{.Dir}}' ./... | grep -v '/cmd/pitwall$$')
+UNIT = $(shell go list ./... | grep -v -e '/test/' -e '/cmd/')
+SYSTEM = $(shell go list ./test/... ./cmd/... | grep -v '/test/distribution$$')
+METADATA = $(shell find $(wildcard receiver processor connector exporter extension internal) -name metadata.yaml -not -path '*/testdata/*' | sort)
+STAGE := scripts/stage
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: deps
+deps: node_modules/.package-lock.json ## Check the tools, fetch the embedded engine and the JavaScript clients
+	@scripts/deps
+
+# --no-audit, --no-fund: nothing here needs them. The engine is 566 MB, so it is fetched only when the lock file changed.
+node_modules/.package-lock.json: package.json package-lock.json
+	@scripts/deps --tools-only
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: build
+build: ## Build bin/pitwall and its helper programs
+	go build -ldflags '-s -w' -o bin/ ./cmd/...
+
+.PHONY: run
+run: deps build ## Build and start the collector with the embedded engine; Ctrl-C stops both
+	@scripts/run
+
+.PHONY: test
+test: ## What CI runs: deps, build, generated code, lint, unit tests with -race, system tests
+	@$(STAGE) deps $(MAKE) --no-print-directory deps
+	@$(STAGE) build $(MAKE) --no-print-directory build
+	@$(STAGE) distribution go test -count=1 ./test/distribution
+	@$(STAGE) lint $(MAKE) --no-print-directory lint
+	@$(STAGE) unit $(MAKE) --no-print-directory unit
+	@$(STAGE) system $(MAKE) --no-print-directory system
+	@echo "make test: all stages passed"
+
+.PHONY: unit
+unit: ## Unit tests of our packages with the race detector
+	CGO_ENABLED=1 go test -race -timeout 15m $(UNIT)
+
+.PHONY: system
+system: ## System tests: the real binaries and the embedded engine (make deps build first)
+	go test -count=1 -timeout 20m $(SYSTEM)
+
+.PHONY: bench
+bench: ## Benchmarks, with allocations
+	go test -run '^$$' -bench . -benchmem $(UNIT) $(wildcard ./test/bench)
+
+.PHONY: generate
+generate: $(GENERATORS) ## Write cmd/pitwall, the components' generated code, and format everything
+	$(TOOLS)/builder --config builder-config.yaml --skip-get-modules --skip-compilation
+	for f in $(METADATA); do (cd $$(dirname $$f) && $(TOOLS)/mdatagen metadata.yaml); done
+	$(TOOLS)/gofumpt -w .
+
+.PHONY: lint
+lint: $(GOLANGCI) ## Run the linters of .golangci.yaml
+	$(GOLANGCI) run $(OURS)
+
+.PHONY: clean
+clean: ## Remove what was built; data/, node_modules/ and the engine's library stay
+	find bin -mindepth 1 -maxdepth 1 ! -name libchdb.so -exec rm -rf {} +
+
+# A tool is built again when the pinned versions change.
+$(TOOLS)/%: internal/tools/go.mod internal/tools/go.sum
+	cd internal/tools && GOFLAGS=-trimpath go build -ldflags '-s -w' -o $@ $($*)
