@@ -20,7 +20,7 @@ func TestShippedConfigurationsAreValid(t *testing.T) {
 	require.NotEmpty(t, configs)
 	for _, name := range configs {
 		t.Run(path.Base(name), func(t *testing.T) {
-			cmd := exec.Command("bin/pitwall", "validate", "--config", name)
+			cmd := exec.CommandContext(t.Context(), "bin/pitwall", "validate", "--config", name)
 			cmd.Dir = root
 			cmd.Env = os.Environ()
 			for _, match := range variable.FindAllStringSubmatch(read(t, name), -1) {

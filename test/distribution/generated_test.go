@@ -20,7 +20,7 @@ func TestGenerateChangesNothing(t *testing.T) {
 		copyFile(t, name, filepath.Join(copied, filepath.FromSlash(name)))
 	}
 
-	output, err := exec.Command("make", "-C", copied, "--no-print-directory", "generate", "TOOLS="+tools).CombinedOutput()
+	output, err := exec.CommandContext(t.Context(), "make", "-C", copied, "--no-print-directory", "generate", "TOOLS="+tools).CombinedOutput()
 	require.NoError(t, err, "make generate: %s", output)
 
 	for _, name := range before {

@@ -66,7 +66,7 @@ func TestManifestListsEveryComponentOfOurs(t *testing.T) {
 }
 
 func TestBinaryHasTheManifestsComponents(t *testing.T) {
-	output, err := exec.Command(root+"/bin/pitwall", "components").Output()
+	output, err := exec.CommandContext(t.Context(), root+"/bin/pitwall", "components").Output()
 	require.NoError(t, err, "bin/pitwall components: run make build first")
 	var printed map[string]yaml.Node
 	require.NoError(t, yaml.Unmarshal(output, &printed))
