@@ -1,0 +1,62 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// Options of a log. Zero values take the defaults named here.
+type Options struct {
+	Dir          string        // made with mode 0700 if absent; one process at a time
+	SegmentBytes int64         // a new segment file is begun at about this size; 64 MiB, at most an eighth of MaxBytes
+	MaxBytes     int64         // size of all segment files above which Append is refused; 8 GiB
+	MinFreeBytes int64         // free bytes of the file system below which Append is refused; never less than 1 MiB
+	CutRows      int           // rows that make a range; 50,000
+	CutInterval  time.Duration // age at which fewer rows make a range, if no other waits; 1 s
+	Logger       *zap.Logger   // nil: silent
+}
+
+const (
+	defaultSegmentBytes = 64 << 20
+	defaultMaxBytes     = 8 << 30
+	defaultCutRows      = 50_000
+	defaultCutInterval  = time.Second
+
+	// minFree leaves room for marks and a new segment's snapshot, without which
+	// a full log could not drain.
+	minFree = 1 << 20
+	// minMaxBytes is the least in which segments can come and go.
+	minMaxBytes = 64 << 10
+)
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Dir == "" {
+		return o, errors.New("log directory is empty")
+	}
+	if o.MaxBytes < 0 || o.SegmentBytes < 0 || o.MinFreeBytes < 0 || o.CutRows < 0 || o.CutInterval < 0 {
+		return o, fmt.Errorf("log %s: sizes and times must not be negative", o.Dir)
+	}
+	o.MaxBytes = orDefault(o.MaxBytes, defaultMaxBytes)
+	if o.MaxBytes < minMaxBytes {
+		return o, fmt.Errorf("log %s: a size of %d bytes is less than the least, %d", o.Dir, o.MaxBytes, minMaxBytes)
+	}
+	// Whole segments are deleted: with few of them a full log would stay full for long.
+	o.SegmentBytes = min(orDefault(o.SegmentBytes, defaultSegmentBytes), o.MaxBytes/8)
+	o.MinFreeBytes = max(o.MinFreeBytes, minFree)
+	o.CutRows = orDefault(o.CutRows, defaultCutRows)
+	o.CutInterval = orDefault(o.CutInterval, defaultCutInterval)
+	if o.Logger == nil {
+		o.Logger = zap.NewNop()
+	}
+	return o, nil
+}
+
+func orDefault[T int | int64 | time.Duration](v, def T) T {
+	if v == 0 {
+		return def
+	}
+	return v
+}

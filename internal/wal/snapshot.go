@@ -1,0 +1,143 @@
+package wal
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"hash/crc32"
+)
+
+type logID [16]byte
+
+func (id logID) String() string { return hex.EncodeToString(id[:]) }
+
+// bounds name a range: no two ranges of a log have the same.
+type bounds struct {
+	segment    uint64
+	start, end int64
+}
+
+type snapshotRange struct {
+	bounds
+	rows int64
+	sec  uint32
+}
+
+type snapshotSegment struct {
+	number uint64
+	end    int64
+}
+
+// snapshot is the payload of a segment's first record; see format.go.
+type snapshot struct {
+	id       logID
+	number   uint64
+	segments []snapshotSegment
+	ranges   []snapshotRange
+}
+
+var errSnapshot = errors.New("malformed segment snapshot")
+
+const (
+	snapshotRangeBytes   = 36
+	snapshotSegmentBytes = 16
+)
+
+func (s *snapshot) encode() []byte {
+	le := binary.LittleEndian
+	b := append([]byte(nil), s.id[:]...)
+	b = le.AppendUint64(b, s.number)
+	b = le.AppendUint32(b, uint32(len(s.segments)))
+	for _, g := range s.segments {
+		b = le.AppendUint64(b, g.number)
+		b = le.AppendUint64(b, uint64(g.end))
+	}
+	b = le.AppendUint32(b, uint32(len(s.ranges)))
+	for _, r := range s.ranges {
+		b = le.AppendUint64(b, r.segment)
+		b = le.AppendUint64(b, uint64(r.start))
+		b = le.AppendUint64(b, uint64(r.end))
+		b = le.AppendUint64(b, uint64(r.rows))
+		b = le.AppendUint32(b, r.sec)
+	}
+	return appendControl(nil, 0, 0, kindSnapshot, 0, b)
+}
+
+func decodeSnapshot(b []byte) (*snapshot, error) {
+	le := binary.LittleEndian
+	s := &snapshot{}
+	if len(b) < len(s.id)+12 {
+		return nil, errSnapshot
+	}
+	copy(s.id[:], b)
+	b = b[len(s.id):]
+	s.number = le.Uint64(b)
+	n := int(le.Uint32(b[8:]))
+	b = b[12:]
+	if len(b) < n*snapshotSegmentBytes+4 {
+		return nil, errSnapshot
+	}
+	for range n {
+		g := snapshotSegment{le.Uint64(b), int64(le.Uint64(b[8:]))}
+		if g.number >= s.number || g.end < 0 {
+			return nil, errSnapshot
+		}
+		s.segments = append(s.segments, g)
+		b = b[snapshotSegmentBytes:]
+	}
+	n = int(le.Uint32(b))
+	b = b[4:]
+	if len(b) != n*snapshotRangeBytes {
+		return nil, errSnapshot
+	}
+	for range n {
+		r := snapshotRange{
+			bounds: bounds{le.Uint64(b), int64(le.Uint64(b[8:])), int64(le.Uint64(b[16:]))},
+			rows:   int64(le.Uint64(b[24:])),
+			sec:    le.Uint32(b[32:]),
+		}
+		if r.start < 0 || r.end <= r.start || r.rows < 0 {
+			return nil, errSnapshot
+		}
+		s.ranges = append(s.ranges, r)
+		b = b[snapshotRangeBytes:]
+	}
+	return s, nil
+}
+
+const markBytes = 24
+
+// appendCut and appendDone append whole records for offset off.
+func appendCut(dst []byte, seed uint32, off int64, b bounds, rows int64, sec uint32) []byte {
+	var p [markBytes]byte
+	binary.LittleEndian.PutUint64(p[:], uint64(b.start))
+	binary.LittleEndian.PutUint64(p[8:], uint64(b.end))
+	binary.LittleEndian.PutUint64(p[16:], uint64(rows))
+	h := header{kind: kindCut, sec: sec, crc: crc32.Checksum(p[:], castagnoli)}
+	return appendRecord(dst, seed, off, h, p[:])
+}
+
+func decodeCut(segment uint64, p []byte) (b bounds, rows int64, ok bool) {
+	if len(p) != markBytes {
+		return b, 0, false
+	}
+	b = bounds{segment, int64(binary.LittleEndian.Uint64(p)), int64(binary.LittleEndian.Uint64(p[8:]))}
+	rows = int64(binary.LittleEndian.Uint64(p[16:]))
+	return b, rows, b.start >= 0 && b.end > b.start && rows >= 0
+}
+
+func appendDone(dst []byte, seed uint32, off int64, b bounds) []byte {
+	var p [markBytes]byte
+	binary.LittleEndian.PutUint64(p[:], b.segment)
+	binary.LittleEndian.PutUint64(p[8:], uint64(b.start))
+	binary.LittleEndian.PutUint64(p[16:], uint64(b.end))
+	return appendControl(dst, seed, off, kindDone, 0, p[:])
+}
+
+func decodeDone(p []byte) (bounds, bool) {
+	if len(p) != markBytes {
+		return bounds{}, false
+	}
+	le := binary.LittleEndian
+	return bounds{le.Uint64(p), int64(le.Uint64(p[8:])), int64(le.Uint64(p[16:]))}, true
+}
