@@ -80,7 +80,7 @@ generate: $(GENERATORS) ## Write cmd/pitwall, the components' generated code, an
 
 .PHONY: lint
 lint: $(GOLANGCI) ## Run the linters of .golangci.yaml
-	$(GOLANGCI) run $(OURS)
+	@$(GOLANGCI) run $(OURS)
 
 .PHONY: clean
 clean: ## Remove what was built; data/, node_modules/ and the engine's library stay

@@ -26,7 +26,9 @@ func TestGenerateChangesNothing(t *testing.T) {
 	for _, name := range before {
 		after, err := os.ReadFile(filepath.Join(copied, filepath.FromSlash(name)))
 		require.NoError(t, err)
-		assert.Equal(t, read(t, name), string(after), "%s: run make generate and commit what it writes", name)
+		if read(t, name) != string(after) {
+			t.Errorf("make generate changes %s: run it and commit what it writes", name)
+		}
 	}
 	assert.Equal(t, before, filesBelow(t, copied), "make generate writes files that are not committed")
 }
