@@ -21,10 +21,10 @@ mdatagen := go.opentelemetry.io/collector/cmd/mdatagen
 gofumpt := mvdan.cc/gofumpt
 golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-# Evaluated when used: packages of ours without the generated main, those that run without the built binaries, and the rest.
-OURS = $(shell go list -f '{{.Dir}}' ./... | grep -v '/cmd/pitwall$$')
-UNIT = $(shell go list ./... | grep -v -e '/test/' -e '/cmd/')
-SYSTEM = $(shell go list ./test/... ./cmd/... | grep -v '/test/distribution$$')
+# Commands that list packages of ours: all but the generated main; those that run without the built programs; the rest.
+OURS := go list -f '{{.Dir}}' ./... | grep -v '/cmd/pitwall$$'
+UNIT := go list ./... | grep -v -e '/test/' -e '/cmd/'
+SYSTEM := go list ./test/... ./cmd/... | grep -v '/test/distribution$$'
 METADATA = $(shell find $(wildcard receiver processor connector exporter extension internal) -name metadata.yaml -not -path '*/testdata/*' | sort)
 STAGE := scripts/stage
 
@@ -62,15 +62,15 @@ test: ## What CI runs: deps, build, generated code, lint, unit tests with -race,
 
 .PHONY: unit
 unit: ## Unit tests of our packages with the race detector
-	CGO_ENABLED=1 go test -race -timeout 15m $(UNIT)
+	@packages=$$($(UNIT)); CGO_ENABLED=1 go test -race -timeout 15m $$packages
 
 .PHONY: system
 system: ## System tests: the real binaries and the embedded engine (make deps build first)
-	go test -count=1 -timeout 20m $(SYSTEM)
+	@packages=$$($(SYSTEM)); go test -count=1 -timeout 20m $$packages
 
 .PHONY: bench
 bench: ## Benchmarks, with allocations
-	go test -run '^$$' -bench . -benchmem $(UNIT) $(wildcard ./test/bench)
+	@packages=$$($(UNIT)); go test -run '^$$' -bench . -benchmem $$packages $(wildcard ./test/bench)
 
 .PHONY: generate
 generate: $(GENERATORS) ## Write cmd/pitwall, the components' generated code, and format everything
@@ -80,7 +80,7 @@ generate: $(GENERATORS) ## Write cmd/pitwall, the components' generated code, an
 
 .PHONY: lint
 lint: $(GOLANGCI) ## Run the linters of .golangci.yaml
-	@$(GOLANGCI) run $(OURS)
+	@folders=$$($(OURS)); $(GOLANGCI) run $$folders
 
 .PHONY: clean
 clean: ## Remove what was built; data/, node_modules/ and the engine's library stay
