@@ -59,7 +59,7 @@ func labWith(t *testing.T, cfg *Config) *lab {
 		busyRetry:    10 * time.Millisecond,
 		busyFor:      time.Hour,
 		pingStarting: 5 * time.Millisecond,
-		pingRunning:  5 * time.Millisecond,
+		pingRunning:  time.Hour, // a dying process must not pass for a silent one
 	}
 	t.Cleanup(l.stop)
 	return l

@@ -135,6 +135,7 @@ func TestAnOwnerThatStaysIsWaitedForWithBackoff(t *testing.T) {
 
 func TestAnEngineThatFallsSilentIsReportedNotKilled(t *testing.T) {
 	l := newLab(t, "serve")
+	l.ext.pace.pingRunning = 5 * time.Millisecond
 	l.start()
 	l.ask("/mute", nil)
 	l.waitStatus("StatusOK", "StatusRecoverableError: pitwall-clickhouse runs but does not answer: ")
