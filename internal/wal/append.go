@@ -73,6 +73,9 @@ func (l *Log) enqueue(ctx context.Context, w *waiter) error {
 			l.mu.Unlock()
 			return nil
 		}
+		if l.room == nil {
+			l.room = make(chan struct{})
+		}
 		room := l.room
 		l.mu.Unlock()
 		select {

@@ -78,8 +78,10 @@ func (l *Log) take() (*batch, time.Duration) {
 		clear(l.queue[rest:])
 		l.queue = l.queue[:rest]
 		l.queued -= size
-		close(l.room)
-		l.room = make(chan struct{})
+		if l.room != nil {
+			close(l.room)
+			l.room = nil
+		}
 	}
 
 	wait := time.Hour
@@ -212,6 +214,7 @@ func (l *Log) publish(b *batch) {
 
 	for _, w := range b.group {
 		l.stats.Rows += int64(w.rows)
+		l.stats.AppendedRows += int64(w.rows)
 	}
 	before := int64(0)
 	if len(l.uncut) > 0 {

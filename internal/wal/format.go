@@ -16,8 +16,8 @@ import (
 //	 8  u32  payload length in bytes
 //	12  u32  time, seconds since 1970
 //	16  u32  crc32c of the payload
-//	20  u32  crc32c of bytes 0..19 and the record's own offset (u64), seeded
-//	         with the log id and segment number (snapshot: not seeded)
+//	20  u32  crc32c of bytes 0..19, continuing from a seed made of the log id,
+//	         the segment number and the record's own offset (snapshot: from 0)
 //	24  payload, then zeros up to the next multiple of 8
 //
 // Offset and seed in the header's checksum bind a record to its place: bytes
@@ -79,11 +79,10 @@ func seedFor(id logID, number uint64) uint32 {
 	return crc32.Checksum(b, castagnoli)
 }
 
+// headerCRC mixes in the offset by a product, so that neighbouring records do
+// not differ in a few bits only; it is one-to-one up to 32 GiB.
 func headerCRC(seed uint32, b []byte, off int64) uint32 {
-	var bound [headerBytes + 4]byte
-	copy(bound[:20], b[:20])
-	binary.LittleEndian.PutUint64(bound[20:], uint64(off))
-	return crc32.Update(seed, castagnoli, bound[:])
+	return crc32.Update(seed+uint32(off/alignment)*0x9e3779b1, castagnoli, b[:headerBytes-4])
 }
 
 // appendRecord appends the record that will stand at offset off of its segment.

@@ -39,7 +39,7 @@ type Log struct {
 	mu       sync.Mutex
 	closed   bool
 	queue    []*waiter
-	room     chan struct{} // closed when the queue got shorter
+	room     chan struct{} // closed when the queue got shorter; nil while no one waits
 	queued   int64         // bytes in queue
 	pending  int64         // bytes in queue and in the group being written
 	refused  bool          // an Append was refused for want of space
@@ -90,7 +90,6 @@ func Open(opts Options) (*Log, error) {
 		ready:   make(chan struct{}, 1),
 		stop:    make(chan struct{}),
 		stopped: make(chan struct{}),
-		room:    make(chan struct{}),
 	}
 	l.log = opts.Logger.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core {
 		return zapcore.NewSamplerWithOptions(c, time.Minute, 1, 0)
@@ -168,6 +167,7 @@ type Stats struct {
 	DiskBytes     int64         // of all segments
 	Segments      int
 	FreeBytes     int64 // of the file system, as far as known
+	AppendedRows  int64 // since Open
 	RecoveredRows int64 // found at Open
 	DamagedRows   int64 // acknowledged, and unreadable now
 	SetAside      int64 // damaged segments moved to the corrupt folder
