@@ -1,0 +1,67 @@
+// Command pitwall-clickhouse serves ClickHouse's HTTP interface from libchdb, the
+// ClickHouse engine as a library. See README.md beside this file.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/engine"
+)
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+	exitInUse  = 3
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+func run(ctx context.Context, args []string) int {
+	o, err := parseOptions(args)
+	if errors.Is(err, errHelp) {
+		return 0
+	}
+	if err != nil {
+		return report(err, exitUsage)
+	}
+	if o.stopOnStdinClose {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		// Ends with the process: a read of standard input cannot be called off.
+		go func() { waitForEnd(os.Stdin); cancel() }()
+	}
+	err = serve(ctx, o)
+	var inUse *engine.InUseError
+	switch {
+	case errors.As(err, &inUse):
+		return report(err, exitInUse)
+	case err != nil:
+		return report(err, exitFailed)
+	}
+	return 0
+}
+
+func report(err error, code int) int {
+	fmt.Fprintln(os.Stderr, "pitwall-clickhouse: "+err.Error())
+	return code
+}
+
+// waitForEnd reads until nobody holds the other end any more.
+func waitForEnd(f *os.File) {
+	buf := make([]byte, 512)
+	for {
+		if _, err := f.Read(buf); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"golang.org/x/net/netutil"
+
+	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/engine"
+	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/httpserver"
+)
+
+const (
+	// grace is how long requests may go on after the order to stop.
+	grace          = 10 * time.Second
+	headerTimeout  = 10 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeader      = 1 << 20 // bytes; statements and parameters may stand in the URL
+	maxConnections = 1024
+)
+
+// serve runs until ctx ends.
+func serve(ctx context.Context, o options) (err error) {
+	e, err := engine.Open(engine.Config{Dir: o.dataDir, Library: o.library, MaxMemory: o.maxMemory})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	handler, err := httpserver.New(e, o.users, httpserver.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	defer handler.Close()
+	listener, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", o.listen, err)
+	}
+	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
+	defer endRequests()
+	server := &http.Server{
+		Handler:           handler.Protect(o.users[0].Password == ""),
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          log.New(os.Stderr, "pitwall-clickhouse: ", 0),
+		BaseContext:       func(net.Listener) context.Context { return requests },
+	}
+	scheme := "http"
+	if o.certFile != "" {
+		pair := &certificate{certFile: o.certFile, keyFile: o.keyFile}
+		if _, err := pair.get(nil); err != nil {
+			listener.Close()
+			return fmt.Errorf("--tls-cert, --tls-key: %w", err)
+		}
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: pair.get}
+		scheme = "https"
+	}
+	fmt.Fprintf(os.Stderr, "pitwall-clickhouse: listening on %s://%s (chDB %s, data in %s)\n", scheme, listener.Addr(), e.Version(), o.dataDir)
+	served := make(chan error, 1)
+	go func() { served <- start(server, netutil.LimitListener(listener, maxConnections)) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve %s: %w", o.listen, err)
+	case <-ctx.Done():
+	}
+	stop(server, endRequests)
+	<-served
+	return nil
+}
+
+func start(server *http.Server, listener net.Listener) error {
+	if server.TLSConfig != nil {
+		return server.ServeTLS(listener, "", "")
+	}
+	return server.Serve(listener)
+}
+
+// stop lets running requests finish, then ends their statements and waits for them.
+func stop(server *http.Server, endRequests func()) {
+	patience, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if server.Shutdown(patience) == nil {
+		return
+	}
+	endRequests()
+	last, cancelLast := context.WithTimeout(context.Background(), grace)
+	defer cancelLast()
+	if server.Shutdown(last) != nil {
+		_ = server.Close()
+	}
+}
