@@ -1,0 +1,181 @@
+package metricpointsexporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configopaque"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/metadata"
+	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/points"
+	"github.com/pitwall-otel/pitwall/internal/clickhouse"
+	"github.com/pitwall-otel/pitwall/internal/wal"
+	"github.com/pitwall-otel/pitwall/schema"
+)
+
+// metricPoints accepts requests into the log; senders take them from there to the table.
+type metricPoints struct {
+	config    *Config
+	settings  exporter.Settings
+	encoding  points.Settings
+	telemetry *metadata.TelemetryBuilder
+
+	// encoders are idle ones. Their tables make a warm encoder much cheaper than a new one, which rules out a
+	// sync.Pool: that is emptied at every collection.
+	encoders chan *points.Encoder
+
+	log    *wal.Log
+	ledger *ledger
+	stop   context.CancelFunc
+	owned  sync.WaitGroup
+
+	observed metric.Registration
+}
+
+// keptPayload is the payload above which an encoder is not kept, so that one huge request does not hold its memory.
+const keptPayload = 16 << 20
+
+func newMetricPoints(set exporter.Settings, config *Config) (*metricPoints, error) {
+	registry, err := schema.Load()
+	if err != nil {
+		return nil, fmt.Errorf("load the schema registry: %w", err)
+	}
+	telemetry, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	return &metricPoints{
+		config:    config,
+		settings:  set,
+		telemetry: telemetry,
+		encoding: points.Settings{
+			Registry:          registry,
+			ResourceTags:      config.ResourceTags,
+			TimePolicy:        config.TimePolicy,
+			MaxNameBytes:      config.Limits.NameBytes,
+			MaxAttributeBytes: config.Limits.AttributeBytes,
+			MaxTagsBytes:      config.Limits.TagsBytes,
+		},
+		encoders: make(chan *points.Encoder, 2*runtime.GOMAXPROCS(0)),
+	}, nil
+}
+
+func (e *metricPoints) start(ctx context.Context, host component.Host) error {
+	client, err := e.client(ctx, host)
+	if err != nil {
+		return err
+	}
+	log, err := wal.Open(wal.Options{
+		Dir:          e.config.Log.Directory,
+		MaxBytes:     e.config.Log.MaxSizeMiB << 20,
+		MinFreeBytes: e.config.Log.MinFreeMiB << 20,
+		CutRows:      e.config.Insert.Rows,
+		CutInterval:  e.config.Insert.Interval,
+		Logger:       e.settings.Logger,
+	})
+	if err != nil {
+		return fmt.Errorf("'log::directory': %w", err)
+	}
+	e.log = log
+	e.ledger = newLedger(log)
+	if e.observed, err = e.observe(); err != nil {
+		return errors.Join(err, log.Close())
+	}
+
+	running, stop := context.WithCancel(context.Background())
+	e.stop = stop
+	table := newTable(client, e.config, newReporter(host, e.settings.Logger))
+	letters := deadLetters{
+		directory: filepath.Join(e.config.Log.Directory, "dead-letter"),
+		maxBytes:  e.config.DeadLetter.MaxSizeMiB << 20,
+	}
+	for range e.config.Insert.InFlight {
+		s, err := newSender(e, table, letters)
+		if err != nil {
+			stop()
+			return errors.Join(err, log.Close())
+		}
+		e.owned.Go(func() { s.run(running) })
+	}
+	if e.config.LedgerInterval > 0 {
+		e.owned.Go(func() { e.writeLedger(running) })
+	}
+	return nil
+}
+
+func (e *metricPoints) client(ctx context.Context, host component.Host) (*clickhouse.Client, error) {
+	http := e.config.ClientConfig
+	http.Compression = "" // the blocks are compressed already
+	client, err := http.ToClient(ctx, host.GetExtensions(), e.settings.TelemetrySettings)
+	if err != nil {
+		return nil, err
+	}
+	return clickhouse.NewClient(client, e.config.ClientConfig.Endpoint, e.config.Username, e.password)
+}
+
+// password reads the file at every use: the embedded engine may write it after us, and it may be changed.
+func (e *metricPoints) password() (configopaque.String, error) {
+	if e.config.PasswordFile == "" {
+		return e.config.Password, nil
+	}
+	content, err := os.ReadFile(e.config.PasswordFile)
+	if err != nil {
+		return "", fmt.Errorf("'password_file': %w", err)
+	}
+	return configopaque.String(strings.TrimSpace(string(content))), nil
+}
+
+func (e *metricPoints) shutdown(context.Context) error {
+	if e.stop == nil {
+		return nil
+	}
+	e.stop()
+	e.owned.Wait()
+	e.stop = nil
+	return errors.Join(e.observed.Unregister(), e.log.Close())
+}
+
+// consume returns when the request is on disk.
+func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) error {
+	encoder := e.takeEncoder()
+	defer e.giveEncoder(encoder)
+	payload, counts := encoder.Encode(metrics, time.Now())
+	if counts.Rows > 0 {
+		if err := e.log.Append(ctx, payload, counts.Rows); err != nil {
+			e.ledger.refuse(counts)
+			return refused(err)
+		}
+	}
+	e.ledger.accept(counts)
+	return nil
+}
+
+func (e *metricPoints) takeEncoder() *points.Encoder {
+	select {
+	case encoder := <-e.encoders:
+		return encoder
+	default:
+		return points.NewEncoder(e.encoding)
+	}
+}
+
+func (e *metricPoints) giveEncoder(encoder *points.Encoder) {
+	if encoder.Held() > keptPayload {
+		return
+	}
+	select {
+	case e.encoders <- encoder:
+	default:
+	}
+}

@@ -1,0 +1,153 @@
+package block
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/ch-go/proto"
+
+	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/points"
+)
+
+// Columns are the columns of metric_points in the order in which blocks hold them.
+const Columns = "event_time, run_id, host, rank, device, step, metric, value, unit, tags_json"
+
+// Builder collects the rows of one range. It is not safe for concurrent use.
+type Builder struct {
+	sequence                uint64
+	run, host, metric, unit dictionary
+	ranks                   []uint32
+	devices                 []uint16
+	steps                   []uint64
+	millis                  []int64
+	values                  []float64
+	tags                    []span
+	tagBytes                []byte
+	heads                   []head
+
+	rows  []uint32
+	keys  []keyed
+	spare []keyed
+
+	out     columns
+	encoded proto.Buffer
+}
+
+// head is a payload's head with the dictionaries' ids.
+type head struct{ run, host, metric, unit uint32 }
+
+// span is a row's tags in tagBytes.
+type span struct{ start, end uint32 }
+
+// Reset forgets the rows.
+func (b *Builder) Reset() {
+	b.sequence++
+	for _, d := range []*dictionary{&b.run, &b.host, &b.metric, &b.unit} {
+		d.reset(b.sequence)
+	}
+	b.ranks, b.devices, b.steps = b.ranks[:0], b.devices[:0], b.steps[:0]
+	b.millis, b.values, b.tags = b.millis[:0], b.values[:0], b.tags[:0]
+	b.tagBytes = b.tagBytes[:0]
+}
+
+// Rows is the number of rows added since the last Reset.
+func (b *Builder) Rows() int { return len(b.values) }
+
+// Add appends the rows of a payload, which may be reused afterwards. A damaged payload adds nothing.
+func (b *Builder) Add(data []byte) error {
+	p, err := points.ParsePayload(data)
+	if err != nil {
+		return err
+	}
+	b.addHeads(&p)
+	tags, base := p.Tags(), uint32(len(b.tagBytes))
+	b.tagBytes = tags.AppendAll(b.tagBytes)
+	for i := range p.Rows {
+		h := b.heads[p.RowHead(i)]
+		b.run.rows = append(b.run.rows, h.run)
+		b.host.rows = append(b.host.rows, h.host)
+		b.metric.rows = append(b.metric.rows, h.metric)
+		b.unit.rows = append(b.unit.rows, h.unit)
+		start, end := tags.Span(int(p.RowTags(i)))
+		b.tags = append(b.tags, span{start: base + start, end: base + end})
+		b.ranks = append(b.ranks, p.Rank(i))
+		b.devices = append(b.devices, p.Device(i))
+		b.steps = append(b.steps, p.Step(i))
+		b.millis = append(b.millis, p.Millis(i))
+		b.values = append(b.values, p.Value(i))
+	}
+	return nil
+}
+
+func (b *Builder) addHeads(p *points.Payload) {
+	texts := p.Strings()
+	for _, d := range []*dictionary{&b.run, &b.host, &b.metric, &b.unit} {
+		d.startPayload(texts.Len())
+	}
+	b.heads = slices.Grow(b.heads[:0], p.Heads())[:p.Heads()]
+	for i := range b.heads {
+		run, host, metric, unit := p.Head(i)
+		b.heads[i] = head{
+			run:    b.run.id(run, texts.At(int(run))),
+			host:   b.host.id(host, texts.At(int(host))),
+			metric: b.metric.id(metric, texts.At(int(metric))),
+			unit:   b.unit.id(unit, texts.At(int(unit))),
+		}
+	}
+}
+
+// maxMonths is how many partitions one block may touch; the server's limit (max_partitions_per_insert_block) is 100.
+const maxMonths = 90
+
+// Sort orders the rows and returns them grouped so that no group touches more than 90 months. Groups depend on the rows
+// alone.
+func (b *Builder) Sort() [][]uint32 {
+	if len(b.values) == 0 {
+		return nil
+	}
+	for _, d := range []*dictionary{&b.run, &b.host, &b.metric, &b.unit} {
+		d.order()
+	}
+	rows := b.sorted()
+	if slices.Max(b.millis)-slices.Min(b.millis) < maxMonths*28*24*time.Hour.Milliseconds() {
+		return [][]uint32{rows}
+	}
+	return b.byMonths(rows)
+}
+
+func (b *Builder) byMonths(rows []uint32) [][]uint32 {
+	month := func(row uint32) int {
+		year, m, _ := time.UnixMilli(b.millis[row]).UTC().Date()
+		return year*12 + int(m)
+	}
+	present := make(map[int]int)
+	for _, row := range rows {
+		present[month(row)] = 0
+	}
+	months := make([]int, 0, len(present))
+	for m := range present {
+		months = append(months, m)
+	}
+	slices.Sort(months)
+	groups := make([][]uint32, (len(months)+maxMonths-1)/maxMonths)
+	for i, m := range months {
+		present[m] = i / maxMonths
+	}
+	for _, row := range rows {
+		group := present[month(row)]
+		groups[group] = append(groups[group], row)
+	}
+	return groups
+}
+
+// Encode returns the Native block of a group of rows; it is valid until the next Encode or Reset.
+func (b *Builder) Encode(rows []uint32) ([]byte, error) {
+	input := b.fill(rows)
+	b.encoded.Reset()
+	block := proto.Block{Columns: len(input), Rows: len(rows)}
+	if err := block.EncodeRawBlock(&b.encoded, 0, input); err != nil {
+		return nil, fmt.Errorf("encode a block of %d rows: %w", len(rows), err)
+	}
+	return b.encoded.Buf, nil
+}

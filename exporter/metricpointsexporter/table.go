@@ -1,0 +1,89 @@
+package metricpointsexporter
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/block"
+	"github.com/pitwall-otel/pitwall/internal/clickhouse"
+)
+
+// table is metric_points on the server, prepared on first use and again after every error that a changed schema can
+// cause. All senders share it.
+type table struct {
+	client   *clickhouse.Client
+	target   clickhouse.Target
+	migrate  bool
+	insert   string
+	framed   bool
+	reporter *reporter
+
+	mu          sync.Mutex
+	ready       bool
+	distributed bool
+}
+
+func newTable(client *clickhouse.Client, config *Config, r *reporter) *table {
+	target := config.target()
+	return &table{
+		client:   client,
+		target:   target,
+		migrate:  config.CreateSchema,
+		insert:   fmt.Sprintf("INSERT INTO %s (%s) FORMAT Native", target.Ident(target.Table), block.Columns),
+		framed:   config.compression() != block.None,
+		reporter: r,
+	}
+}
+
+// prepare makes and checks the table once and reports whether it is a distributed one.
+func (t *table) prepare(ctx context.Context) (distributed bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ready {
+		return t.distributed, nil
+	}
+	if t.migrate {
+		if err := clickhouse.Migrate(ctx, t.client, t.target); err != nil {
+			return false, err
+		}
+	}
+	info, err := clickhouse.CheckTable(ctx, t.client, t.target)
+	if err != nil {
+		return false, err
+	}
+	t.reporter.warn(info.Warnings)
+	t.ready, t.distributed = true, info.Distributed
+	return t.distributed, nil
+}
+
+// doubt makes the next use prepare the table again.
+func (t *table) doubt() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ready = false
+}
+
+// store posts one block. The token makes the server store it once, however often it comes.
+func (t *table) store(ctx context.Context, body []byte, token string) error {
+	distributed, err := t.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	settings := map[string]string{
+		"insert_deduplication_token": token,
+		// The answer must mean that the rows are in the table.
+		"async_insert": "0",
+	}
+	if distributed {
+		settings["distributed_foreground_insert"] = "1"
+	}
+	if t.framed {
+		settings["decompress"] = "1"
+	}
+	err = t.client.Insert(ctx, t.insert, settings, [][]byte{body}, "")
+	if err != nil && clickhouse.Classify(err) != clickhouse.Retryable {
+		t.doubt()
+	}
+	return err
+}
