@@ -24,6 +24,8 @@ import (
 	filelogreceiver "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/filelogreceiver"
 	hostmetricsreceiver "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/hostmetricsreceiver"
 	prometheusreceiver "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/prometheusreceiver"
+	metricpointsexporter "github.com/pitwall-otel/pitwall/exporter/metricpointsexporter"
+	embeddedclickhouseextension "github.com/pitwall-otel/pitwall/extension/embeddedclickhouseextension"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/exporter"
@@ -68,17 +70,19 @@ func components() (otelcol.Factories, error) {
 		healthcheckv2extension.NewFactory(),
 		pprofextension.NewFactory(),
 		filestorage.NewFactory(),
+		embeddedclickhouseextension.NewFactory(),
 	)
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
 	factories.ExtensionModules = makeModulesMap(factories.Extensions, map[component.Type]string{
-		zpagesextension.NewFactory().Type():          "go.opentelemetry.io/collector/extension/zpagesextension v0.159.0",
-		basicauthextension.NewFactory().Type():       "github.com/open-telemetry/opentelemetry-collector-contrib/extension/basicauthextension v0.158.0",
-		bearertokenauthextension.NewFactory().Type(): "github.com/open-telemetry/opentelemetry-collector-contrib/extension/bearertokenauthextension v0.159.0",
-		healthcheckv2extension.NewFactory().Type():   "github.com/open-telemetry/opentelemetry-collector-contrib/extension/healthcheckv2extension v0.155.0",
-		pprofextension.NewFactory().Type():           "github.com/open-telemetry/opentelemetry-collector-contrib/extension/pprofextension v0.159.0",
-		filestorage.NewFactory().Type():              "github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage v0.159.0",
+		zpagesextension.NewFactory().Type():             "go.opentelemetry.io/collector/extension/zpagesextension v0.159.0",
+		basicauthextension.NewFactory().Type():          "github.com/open-telemetry/opentelemetry-collector-contrib/extension/basicauthextension v0.158.0",
+		bearertokenauthextension.NewFactory().Type():    "github.com/open-telemetry/opentelemetry-collector-contrib/extension/bearertokenauthextension v0.159.0",
+		healthcheckv2extension.NewFactory().Type():      "github.com/open-telemetry/opentelemetry-collector-contrib/extension/healthcheckv2extension v0.155.0",
+		pprofextension.NewFactory().Type():              "github.com/open-telemetry/opentelemetry-collector-contrib/extension/pprofextension v0.159.0",
+		filestorage.NewFactory().Type():                 "github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage v0.159.0",
+		embeddedclickhouseextension.NewFactory().Type(): "github.com/pitwall-otel/pitwall v0.0.0",
 	})
 
 	factories.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](
@@ -105,6 +109,7 @@ func components() (otelcol.Factories, error) {
 		fileexporter.NewFactory(),
 		prometheusexporter.NewFactory(),
 		prometheusremotewriteexporter.NewFactory(),
+		metricpointsexporter.NewFactory(),
 	)
 	if err != nil {
 		return otelcol.Factories{}, err
@@ -117,6 +122,7 @@ func components() (otelcol.Factories, error) {
 		fileexporter.NewFactory().Type():                  "github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter v0.159.0",
 		prometheusexporter.NewFactory().Type():            "github.com/open-telemetry/opentelemetry-collector-contrib/exporter/prometheusexporter v0.159.0",
 		prometheusremotewriteexporter.NewFactory().Type(): "github.com/open-telemetry/opentelemetry-collector-contrib/exporter/prometheusremotewriteexporter v0.159.0",
+		metricpointsexporter.NewFactory().Type():          "github.com/pitwall-otel/pitwall v0.0.0",
 	})
 
 	factories.Processors, err = otelcol.MakeFactoryMap[processor.Factory](

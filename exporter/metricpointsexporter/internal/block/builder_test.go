@@ -78,9 +78,16 @@ func decode(t testing.TB, data []byte) []row {
 		tags                    proto.ColStr
 	)
 	results := proto.Results{
-		{Name: "event_time", Data: millis.WithPrecision(proto.PrecisionMilli)}, {Name: "run_id", Data: run}, {Name: "host", Data: host},
-		{Name: "rank", Data: &rank}, {Name: "device", Data: &device}, {Name: "step", Data: &step}, {Name: "metric", Data: metric},
-		{Name: "value", Data: &value}, {Name: "unit", Data: unit}, {Name: "tags_json", Data: &tags},
+		{Name: "event_time", Data: millis.WithPrecision(proto.PrecisionMilli)},
+		{Name: "run_id", Data: run},
+		{Name: "host", Data: host},
+		{Name: "rank", Data: &rank},
+		{Name: "device", Data: &device},
+		{Name: "step", Data: &step},
+		{Name: "metric", Data: metric},
+		{Name: "value", Data: &value},
+		{Name: "unit", Data: unit},
+		{Name: "tags_json", Data: &tags},
 	}
 	reader := proto.NewReader(bytes.NewReader(data))
 	var b proto.Block
