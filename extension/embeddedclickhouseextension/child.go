@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -67,8 +66,8 @@ func (c *child) exit() (code int, err error) {
 	if c.lines.crashed {
 		code = -1
 	}
-	if reason := strings.TrimPrefix(c.lines.reason, helperName+": "); reason != "" {
-		return code, fmt.Errorf("%s ended: %s: %s", helperName, state, reason)
+	if c.lines.reason != "" {
+		return code, fmt.Errorf("%s ended: %s: %s", helperName, state, c.lines.reason)
 	}
 	return code, fmt.Errorf("%s ended: %s", helperName, state)
 }

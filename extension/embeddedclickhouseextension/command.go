@@ -1,6 +1,7 @@
 package embeddedclickhouseextension
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -24,28 +25,29 @@ func findHelper(configured string) (string, error) {
 		}
 		path = filepath.Join(filepath.Dir(collector), helperName)
 	}
+	path, err := filepath.Abs(path) // without a slash it would be looked up in PATH
+	if err != nil {
+		return "", fmt.Errorf("helper_path: %w", err)
+	}
 	if _, err := exec.LookPath(path); err != nil {
 		return "", fmt.Errorf("helper_path: no program %s: %w", helperName, err)
 	}
-	// A relative path without a slash would be looked up in PATH.
-	return filepath.Abs(path)
+	return path, nil
 }
 
 // checkFiles finds what the helper would fail on, with the key to blame, and makes the passwords that are missing.
 func checkFiles(cfg *Config, logger *zap.Logger) error {
-	for _, file := range []struct{ key, path string }{
-		{"library_path", cfg.LibraryPath},
-		{"tls::cert_file", cfg.TLS.CertFile},
-		{"tls::key_file", cfg.TLS.KeyFile},
-	} {
-		if file.path == "" {
-			continue
-		}
-		opened, err := os.Open(file.path)
+	if cfg.LibraryPath != "" {
+		library, err := os.Open(cfg.LibraryPath)
 		if err != nil {
-			return fmt.Errorf("%s: %w", file.key, err)
+			return fmt.Errorf("library_path: %w", err)
 		}
-		_ = opened.Close()
+		_ = library.Close()
+	}
+	if cfg.usesTLS() {
+		if _, err := tls.LoadX509KeyPair(cfg.TLS.CertFile, cfg.TLS.KeyFile); err != nil {
+			return fmt.Errorf("tls: %s and %s: %w", cfg.TLS.CertFile, cfg.TLS.KeyFile, err)
+		}
 	}
 	if cfg.Password == "" {
 		if err := checkPasswordFile("password_file", cfg.passwordFile(), logger); err != nil {

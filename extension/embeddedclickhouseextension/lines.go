@@ -42,6 +42,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 // flush emits the line begun, also when its end has not come.
 func (w *lineWriter) flush() {
 	line := strings.TrimSpace(strings.ToValidUTF8(string(w.line), "\uFFFD"))
+	line = strings.TrimPrefix(line, helperName+": ") // whoever shows the line says whose it is
 	if w.over > 0 {
 		line += fmt.Sprintf(" … (%d bytes more)", w.over)
 	}

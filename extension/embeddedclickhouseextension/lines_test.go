@@ -29,6 +29,7 @@ func TestLines(t *testing.T) {
 	f(nil, "\n\n \r\n")
 	f([]string{"a", "b"}, "a\nb\n")
 	f([]string{"a", "no end"}, "a\r\nno end")
+	f([]string{"listening"}, "pitwall-clickhouse: listening\n")
 	f([]string{"joined", "c"}, "joi", "ned", "\nc")
 	f([]string{long}, long+"\n")
 	f([]string{long + " … (3 bytes more)", "next"}, long, "ab", "c\nnext\n")

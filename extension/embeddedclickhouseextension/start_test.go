@@ -71,8 +71,12 @@ func TestStartFailsForFilesThatAreNotThere(t *testing.T) {
 		{"default helper", func(cfg *Config, _ string) { cfg.HelperPath = "" }, "helper_path: no program pitwall-clickhouse: "},
 		{"helper not executable", func(cfg *Config, _ string) { cfg.HelperPath = "metadata.yaml" }, "helper_path: "},
 		{"library", func(cfg *Config, absent string) { cfg.LibraryPath = absent }, "library_path: "},
-		{"certificate", func(cfg *Config, absent string) { cfg.TLS.CertFile = absent }, "tls::cert_file: "},
-		{"key", func(cfg *Config, absent string) { cfg.TLS.KeyFile = absent }, "tls::key_file: "},
+		{"certificate", func(cfg *Config, absent string) {
+			cfg.TLS.CertFile, cfg.TLS.KeyFile = absent, "metadata.yaml"
+		}, "absent: no such file"},
+		{"no certificate", func(cfg *Config, _ string) {
+			cfg.TLS.CertFile, cfg.TLS.KeyFile = "metadata.yaml", "metadata.yaml"
+		}, "tls: metadata.yaml and metadata.yaml: tls: failed to find any PEM data"},
 		{"password file is a directory", func(cfg *Config, _ string) { cfg.PasswordFile = cfg.DataDirectory }, "password_file: "},
 		{"password file under a file", func(cfg *Config, _ string) { cfg.PasswordFile = "metadata.yaml/password" }, "password_file: "},
 		{"reader's password file", func(cfg *Config, _ string) {
