@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/engine"
+	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/sandbox"
 )
 
 const (
@@ -26,14 +27,24 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) int {
-	o, err := parseOptions(args)
+	o, confined, err := confinedOptions()
+	if err == nil && !confined {
+		o, err = parseOptions(args)
+	}
 	if errors.Is(err, errHelp) {
 		return 0
 	}
 	if err != nil {
 		return report(err, exitUsage)
 	}
-	if o.stopOnStdinClose {
+	if !confined {
+		err := confine(o)
+		if !errors.Is(err, sandbox.ErrUnsupported) {
+			return report(err, exitFailed)
+		}
+		fmt.Fprintln(os.Stderr, "pitwall-clickhouse: warning: "+err.Error()+": who may run SQL can read the files that this process can read")
+	}
+	if o.StopOnStdinClose {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()

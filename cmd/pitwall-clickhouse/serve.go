@@ -28,24 +28,24 @@ const (
 
 // serve runs until ctx ends.
 func serve(ctx context.Context, o options) (err error) {
-	e, err := engine.Open(engine.Config{Dir: o.dataDir, Library: o.library, MaxMemory: o.maxMemory})
+	e, err := engine.Open(engine.Config{Dir: o.DataDir, Library: o.Library, MaxMemory: o.MaxMemory})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	handler, err := httpserver.New(e, o.users, httpserver.DefaultLimits())
+	handler, err := httpserver.New(e, o.Users, httpserver.DefaultLimits())
 	if err != nil {
 		return err
 	}
 	defer handler.Close()
-	listener, err := net.Listen("tcp", o.listen)
+	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
-		return fmt.Errorf("--listen %s: %w", o.listen, err)
+		return fmt.Errorf("--listen %s: %w", o.Listen, err)
 	}
 	requests, endRequests := context.WithCancel(context.WithoutCancel(ctx))
 	defer endRequests()
 	server := &http.Server{
-		Handler:           handler.Protect(o.users[0].Password == ""),
+		Handler:           handler.Protect(o.Users[0].Password == ""),
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
@@ -53,8 +53,8 @@ func serve(ctx context.Context, o options) (err error) {
 		BaseContext:       func(net.Listener) context.Context { return requests },
 	}
 	scheme := "http"
-	if o.certFile != "" {
-		pair := &certificate{certFile: o.certFile, keyFile: o.keyFile}
+	if o.CertFile != "" {
+		pair := &certificate{certFile: o.CertFile, keyFile: o.KeyFile}
 		if _, err := pair.get(nil); err != nil {
 			listener.Close()
 			return fmt.Errorf("--tls-cert, --tls-key: %w", err)
@@ -62,12 +62,12 @@ func serve(ctx context.Context, o options) (err error) {
 		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: pair.get}
 		scheme = "https"
 	}
-	fmt.Fprintf(os.Stderr, "pitwall-clickhouse: listening on %s://%s (chDB %s, data in %s)\n", scheme, listener.Addr(), e.Version(), o.dataDir)
+	fmt.Fprintf(os.Stderr, "pitwall-clickhouse: listening on %s://%s (chDB %s, data in %s)\n", scheme, listener.Addr(), e.Version(), o.DataDir)
 	served := make(chan error, 1)
 	go func() { served <- start(server, netutil.LimitListener(listener, maxConnections)) }()
 	select {
 	case err := <-served:
-		return fmt.Errorf("serve %s: %w", o.listen, err)
+		return fmt.Errorf("serve %s: %w", o.Listen, err)
 	case <-ctx.Done():
 	}
 	stop(server, endRequests)

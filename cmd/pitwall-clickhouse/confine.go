@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/sandbox"
+)
+
+// confinedEnv names the descriptor from which the confined program reads its
+// options. It cannot read the password files itself any more, and so neither can SQL.
+const confinedEnv = "PITWALL_CLICKHOUSE_OPTIONS_FD"
+
+// confine replaces this process with a confined one that runs with the same
+// options. It returns only when that was not possible.
+func confine(o options) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("pass the options on: %w", err)
+	}
+	defer r.Close()
+	err = json.NewEncoder(w).Encode(o) // far less than a pipe holds
+	w.Close()
+	if err != nil {
+		return fmt.Errorf("pass the options on: %w", err)
+	}
+	// The thread is of no use to others once it is confined.
+	runtime.LockOSThread()
+	if err := sandbox.Confine(confinedPaths(o, self)); err != nil {
+		if errors.Is(err, sandbox.ErrUnsupported) {
+			runtime.UnlockOSThread()
+		}
+		return err
+	}
+	fd, err := unix.Dup(int(r.Fd())) // without close-on-exec
+	if err != nil {
+		return fmt.Errorf("pass the options on: %w", err)
+	}
+	env := append(os.Environ(), confinedEnv+"="+strconv.Itoa(fd))
+	return fmt.Errorf("start confined: %w", unix.Exec(self, os.Args, env))
+}
+
+// confinedPaths are the data, the program with what the system's loader and the
+// engine read, and the certificate's directories, since it may be replaced.
+func confinedPaths(o options, self string) sandbox.Paths {
+	p := sandbox.Paths{
+		Write: []string{o.DataDir},
+		Read: []string{
+			self, o.Library, "/lib", "/lib64", "/usr", "/sys",
+			"/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/hosts", "/etc/nsswitch.conf", "/etc/resolv.conf",
+			"/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/self/stat", "/proc/self/statm", "/proc/self/status",
+			"/dev/null", "/dev/urandom",
+		},
+	}
+	if o.CertFile != "" {
+		p.Read = append(p.Read, filepath.Dir(o.CertFile), filepath.Dir(o.KeyFile))
+	}
+	return p
+}
+
+// confinedOptions are the options that confine passed on, if it did.
+func confinedOptions() (o options, confined bool, err error) {
+	text := os.Getenv(confinedEnv)
+	if text == "" {
+		return options{}, false, nil
+	}
+	fd, err := strconv.Atoi(text)
+	if err != nil {
+		return options{}, false, fmt.Errorf("%s: %w", confinedEnv, err)
+	}
+	f := os.NewFile(uintptr(fd), "options")
+	defer f.Close()
+	if err := json.NewDecoder(io.LimitReader(f, 1<<16)).Decode(&o); err != nil {
+		return options{}, false, fmt.Errorf("%s: %w", confinedEnv, err)
+	}
+	return o, true, os.Unsetenv(confinedEnv)
+}
