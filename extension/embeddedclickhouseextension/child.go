@@ -55,6 +55,11 @@ func (c *child) stop(timeout time.Duration) (killed bool) {
 		_ = c.cmd.Process.Kill()
 		<-c.gone
 	}
+	return c.killed()
+}
+
+// killed says whether SIGKILL ended the helper. Only after gone is closed.
+func (c *child) killed() bool {
 	status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
@@ -66,7 +71,7 @@ func (c *child) exit() (code int, err error) {
 	if c.lines.crashed {
 		code = -1
 	}
-	if c.lines.reason != "" {
+	if c.lines.reason != "" && !c.killed() { // SIGKILL leaves no last words
 		return code, fmt.Errorf("%s ended: %s: %s", helperName, state, c.lines.reason)
 	}
 	return code, fmt.Errorf("%s ended: %s", helperName, state)

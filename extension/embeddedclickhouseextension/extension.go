@@ -25,6 +25,8 @@ type embedded struct {
 }
 
 func newEmbedded(cfg *Config, logger *zap.Logger) *embedded {
+	// The collector's logger adds stack traces to errors; ours are about another process.
+	logger = logger.WithOptions(zap.AddStacktrace(zap.DPanicLevel))
 	return &embedded{cfg: cfg, logger: logger, pace: defaultPace(), pinger: newPinger(cfg)}
 }
 

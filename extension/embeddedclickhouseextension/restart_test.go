@@ -23,11 +23,11 @@ func TestACrashedEngineIsStartedAgain(t *testing.T) {
 		{"code 2 after it had answered", func(l *lab) { l.crash("2", "why") }, "exit status 2: why"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := newLab(t, "serve")
+			l := newLab(t, "say listening", "serve")
 			l.start()
 			tt.crash(l)
-			l.waitStatus("StatusOK", "StatusRecoverableError: pitwall-clickhouse ended: ", "StatusOK")
-			assert.Contains(t, l.host.all()[1], tt.want)
+			l.waitStatus("StatusOK", "StatusRecoverableError", "StatusOK")
+			assert.Equal(t, "StatusRecoverableError: pitwall-clickhouse ended: "+tt.want, l.host.all()[1])
 			runs := l.runs()
 			require.Len(t, runs, 2)
 			assert.True(t, processGone(runs[0].PID))
