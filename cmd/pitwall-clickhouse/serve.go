@@ -64,26 +64,26 @@ func serve(ctx context.Context, o options) (err error) {
 	}
 	fmt.Fprintf(os.Stderr, "pitwall-clickhouse: listening on %s://%s (chDB %s, data in %s)\n", scheme, listener.Addr(), e.Version(), o.DataDir)
 	served := make(chan error, 1)
-	go func() { served <- start(server, netutil.LimitListener(listener, maxConnections)) }()
+	go func() { served <- accept(server, netutil.LimitListener(listener, maxConnections)) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("serve %s: %w", o.Listen, err)
 	case <-ctx.Done():
 	}
-	stop(server, endRequests)
+	drain(server, endRequests)
 	<-served
 	return nil
 }
 
-func start(server *http.Server, listener net.Listener) error {
+func accept(server *http.Server, listener net.Listener) error {
 	if server.TLSConfig != nil {
 		return server.ServeTLS(listener, "", "")
 	}
 	return server.Serve(listener)
 }
 
-// stop lets running requests finish, then ends their statements and waits for them.
-func stop(server *http.Server, endRequests func()) {
+// drain lets running requests finish, then ends their statements and waits for them.
+func drain(server *http.Server, endRequests func()) {
 	patience, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	if server.Shutdown(patience) == nil {
