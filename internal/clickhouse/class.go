@@ -72,8 +72,8 @@ func statusClass(status int) Class {
 	case http.StatusRequestEntityTooLarge:
 		return Configuration // a proxy's body limit, which is below insert_rows' size
 	}
-	if status >= 300 && status < 400 {
-		return Configuration // redirects are not followed
+	if status < 400 {
+		return Configuration // a redirect, which is not followed, or a success ClickHouse does not know
 	}
 	// 408, 429, 5xx pass; the rest is unknown.
 	return Retryable

@@ -26,18 +26,20 @@ func parseException(body []byte) (code int, name, message string, found bool) {
 		text = text[:end]
 	}
 	message = strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD"))
-	if at := strings.LastIndex(message, " (version "); at >= 0 {
+	// A quoted exception brings its own version, behind which the outer one's name follows.
+	if at := strings.LastIndex(message, " (version "); at >= 0 && !strings.Contains(message[at:], "). (") {
 		message = message[:at]
 	}
-	// The last (UPPER_CASE) is the name; anything behind it is the frame's length and tag.
-	if open := strings.LastIndex(message, " ("); open >= 0 {
-		if end := strings.IndexByte(message[open:], ')'); end > 0 {
-			if candidate := message[open+2 : open+end]; isErrorName(candidate) {
-				return code, candidate, message[:open], true
-			}
-		}
+	// The name stands in brackets at the end; in a frame, a line with length and tag comes after it.
+	open := strings.LastIndex(message, " (")
+	if open < 0 {
+		return code, "", message, true
 	}
-	return code, "", message, true
+	name, after, closed := strings.Cut(message[open+2:], ")")
+	if !closed || !isErrorName(name) || after != "" && after[0] != '\n' {
+		return code, "", message, true
+	}
+	return code, name, message[:open], true
 }
 
 // findException returns the code and the text behind "DB::Exception:" of the first exception, nil for none.
