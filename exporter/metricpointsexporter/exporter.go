@@ -100,12 +100,14 @@ func (e *metricPoints) start(ctx context.Context, host component.Host) error {
 		directory: filepath.Join(e.config.Log.Directory, "dead-letter"),
 		maxBytes:  e.config.DeadLetter.MaxSizeMiB << 20,
 	}
-	for range e.config.Insert.InFlight {
-		s, err := newSender(e, table, letters)
-		if err != nil {
+	senders := make([]*sender, e.config.Insert.InFlight)
+	for i := range senders {
+		if senders[i], err = newSender(e, table, letters); err != nil {
 			stop()
-			return errors.Join(err, log.Close())
+			return errors.Join(err, e.observed.Unregister(), log.Close())
 		}
+	}
+	for _, s := range senders {
 		e.owned.Go(func() { s.run(running) })
 	}
 	if e.config.LedgerInterval > 0 {

@@ -51,8 +51,8 @@ func (r *reporter) rejected(err error, rows int, kept string) {
 	}
 }
 
-// stored reports that the table takes points.
-func (r *reporter) stored() {
+// working reports that the table takes points.
+func (r *reporter) working() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failing {

@@ -37,6 +37,7 @@ func newSender(e *metricPoints, t *table, letters deadLetters) (*sender, error) 
 }
 
 func (s *sender) run(ctx context.Context) {
+	s.prepare(ctx)
 	for {
 		r, err := s.exporter.log.Next(ctx)
 		if err != nil {
@@ -47,6 +48,26 @@ func (s *sender) run(ctx context.Context) {
 			return // shut down in the middle: the range comes again at the next start, with the same token
 		}
 		s.exporter.ledger.settle(r, o)
+	}
+}
+
+// prepare makes the schema before there are points: contrib's exporter writes traces and logs into tables that our
+// migrations make.
+func (s *sender) prepare(ctx context.Context) {
+	pause := s.pause()
+	for {
+		_, err := s.table.prepare(ctx)
+		if err == nil {
+			s.table.reporter.working()
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		s.table.reporter.failed(err, clickhouse.Classify(err).String())
+		if wait(ctx, pause) != nil {
+			return
+		}
 	}
 }
 
@@ -132,7 +153,7 @@ func (s *sender) store(ctx context.Context, body []byte, token string) error {
 		err := s.table.store(ctx, body, token)
 		if err == nil {
 			s.exporter.telemetry.MetricpointsInsertDuration.Record(ctx, time.Since(start).Seconds())
-			s.table.reporter.stored()
+			s.table.reporter.working()
 			return nil
 		}
 		if ctx.Err() != nil {
