@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"math"
 	"time"
 )
@@ -41,13 +40,13 @@ func (l *Log) Append(ctx context.Context, payload []byte, rows int) error {
 	}
 	w := l.waiters.Get().(*waiter)
 	w.payload, w.rows, w.size = payload, uint32(rows), size
-	w.crc = crc32.Checksum(payload, castagnoli)
+	w.crc = checksum(payload)
 	err := l.enqueue(ctx, w)
 	if err == nil {
-		signal(l.wake)
+		poke(l.wake)
 		err = <-w.done
 	} else if errors.Is(err, ErrFull) {
-		signal(l.wake) // it may be able to make room
+		poke(l.wake) // it may be able to make room
 	}
 	w.payload = nil
 	l.waiters.Put(w)

@@ -77,8 +77,6 @@ func TestLog_ZeroFilledOrGarbageTail(t *testing.T) {
 	for name, tail := range map[string][]byte{
 		"zeros":   make([]byte, 100_000),
 		"garbage": numbered(3, 100_000),
-		// A write cut short on disk, not in length: header there, payload not.
-		"zeroed payload": appendControl(nil, 0, 0, kindData, 0, make([]byte, 64))[:headerBytes],
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, token := crashed(t)
@@ -94,6 +92,26 @@ func TestLog_ZeroFilledOrGarbageTail(t *testing.T) {
 			require.Zero(t, stats.SetAside)
 		})
 	}
+}
+
+// Power failed in a group: the length and some pages are there, others not.
+func TestLog_TornGroup(t *testing.T) {
+	dir, _ := crashed(t)
+	path := segmentFiles(t, dir)[0]
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var id logID
+	copy(id[:], b[headerBytes:])
+	seed, end := seedFor(id, 1), len(b)
+	for n := range uint64(4) {
+		b = oneRow(b, seed, int64(len(b)), numbered(28+n, 4000))
+	}
+	clear(b[end+headerBytes:]) // one header made it, and no payload
+	require.NoError(t, os.WriteFile(path, b, 0o600))
+	got, stats := openAndDrain(t, dir)
+	require.Equal(t, seq(10, 28), keys(got.counts()))
+	require.Zero(t, stats.DamagedRows)
+	require.Zero(t, stats.SetAside)
 }
 
 // Damage to one record of the newest segment, wherever: the others come out,

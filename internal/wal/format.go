@@ -59,6 +59,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+
 // header is a decoded record header.
 type header struct {
 	kind   kind
@@ -76,7 +78,7 @@ func recordBytes(n int) int64 {
 // seedFor binds the records of a segment to their log and file.
 func seedFor(id logID, number uint64) uint32 {
 	b := binary.LittleEndian.AppendUint64(id[:len(id):len(id)], number)
-	return crc32.Checksum(b, castagnoli)
+	return checksum(b)
 }
 
 // headerCRC mixes in the offset by a product, so that neighbouring records do
@@ -102,7 +104,7 @@ func appendRecord(dst []byte, seed uint32, off int64, h header, payload []byte) 
 
 // appendControl appends a record whose payload is small and not yet summed.
 func appendControl(dst []byte, seed uint32, off int64, k kind, sec uint32, payload []byte) []byte {
-	h := header{kind: k, sec: sec, crc: crc32.Checksum(payload, castagnoli)}
+	h := header{kind: k, sec: sec, crc: checksum(payload)}
 	return appendRecord(dst, seed, off, h, payload)
 }
 

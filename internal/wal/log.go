@@ -191,7 +191,7 @@ func (l *Log) Stats() Stats {
 	return s
 }
 
-func signal(c chan struct{}) {
+func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

@@ -3,11 +3,14 @@ package wal
 import (
 	"context"
 	"encoding/binary"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 )
 
@@ -115,4 +118,163 @@ func TestLog_ReopenGivesUndoneRangesAgain(t *testing.T) {
 	require.Equal(t, b.Token(), again.Token())
 	require.Equal(t, seq(10, 20), ids(t, l2, again))
 	require.Equal(t, seq(20, 25), ids(t, l2, take(t, l2)))
+}
+
+// While ranges wait to be taken, young rows gather up to CutRows instead of
+// making small ranges.
+func TestLog_NoSmallRangesDuringAnOutage(t *testing.T) {
+	l := open(t, Options{CutRows: 10, CutInterval: time.Millisecond})
+	put(t, l, 0, 1)
+	waitFor(t, "a range by time", func() bool { return l.Stats().Ranges == 1 })
+	for id := uint64(1); id < 35; id++ {
+		put(t, l, id, id+1)
+	}
+	require.Equal(t, 4, l.Stats().Ranges)
+	var sizes []int
+	for range 5 {
+		sizes = append(sizes, take(t, l).Rows)
+	}
+	require.Equal(t, []int{1, 10, 10, 10, 4}, sizes)
+}
+
+func TestLog_CutKeepsPayloadsWhole(t *testing.T) {
+	l := open(t, Options{CutRows: 10, CutInterval: time.Millisecond})
+	for id := range uint64(3) {
+		require.NoError(t, l.Append(t.Context(), numbered(id, 50), 7))
+	}
+	require.Equal(t, 14, take(t, l).Rows)
+	require.Equal(t, 7, take(t, l).Rows)
+}
+
+func TestLog_PayloadMayBeReusedAfterAppend(t *testing.T) {
+	l := open(t, Options{CutRows: 3})
+	buf := make([]byte, 100)
+	for id := range uint64(3) {
+		copy(buf, numbered(id, 100))
+		require.NoError(t, l.Append(t.Context(), buf, 1))
+	}
+	require.Equal(t, seq(0, 3), ids(t, l, take(t, l)))
+}
+
+func TestLog_AppendRefusesWhatItCannotHold(t *testing.T) {
+	l := open(t, Options{MaxBytes: 1 << 20})
+	require.ErrorIs(t, l.Append(t.Context(), make([]byte, 1<<19), 1), ErrTooLarge)
+	require.ErrorContains(t, l.Append(t.Context(), nil, 1), "must be positive")
+	require.ErrorContains(t, l.Append(t.Context(), make([]byte, 8), 0), "must be positive")
+	require.Zero(t, l.Stats().Rows)
+}
+
+func TestLog_ContextEndsOnlyTheWaits(t *testing.T) {
+	l := open(t, Options{CutRows: 1})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := l.Next(ended)
+	require.ErrorIs(t, err, context.Canceled)
+	// There is room in the queue, so there is nothing to give up.
+	require.NoError(t, l.Append(ended, numbered(1, 10), 1))
+	// There is none while so much is waiting.
+	l.mu.Lock()
+	l.queued += queueBytes
+	l.mu.Unlock()
+	require.ErrorIs(t, l.Append(ended, numbered(2, 10), 1), context.Canceled)
+	waiting := make(chan error)
+	go func() { waiting <- l.Append(context.Background(), numbered(3, 10), 1) }()
+	waitFor(t, "an append waiting for room", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.room != nil
+	})
+	l.mu.Lock()
+	l.queued -= queueBytes
+	close(l.room)
+	l.room = nil
+	l.mu.Unlock()
+	require.NoError(t, <-waiting)
+}
+
+func TestLog_CloseEndsEverything(t *testing.T) {
+	l := open(t, Options{CutRows: 1})
+	put(t, l, 0, 1)
+	r := take(t, l)
+	waiting := make(chan error)
+	go func() {
+		_, err := l.Next(context.Background())
+		waiting <- err
+	}()
+	require.NoError(t, l.Close())
+	require.NoError(t, l.Close())
+	require.ErrorIs(t, <-waiting, ErrClosed)
+	require.ErrorIs(t, l.Append(t.Context(), numbered(1, 10), 1), ErrClosed)
+	_, err := l.Next(t.Context())
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = l.Read(r, nil)
+	require.ErrorIs(t, err, ErrClosed)
+	l.Done(r)
+	require.EqualValues(t, 1, l.Stats().Rows)
+}
+
+func TestLog_OneOwner(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "log")
+	l := open(t, Options{Dir: dir})
+	_, err := Open(Options{Dir: dir})
+	require.EqualError(t, err, "log directory "+dir+" is in use by another log, in this process or another")
+	require.NoError(t, l.Close())
+	open(t, Options{Dir: dir})
+}
+
+func TestLog_FilesAreTheOwnersAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	open(t, Options{Dir: dir})
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	info, err = os.Stat(segmentFiles(t, dir)[0])
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+// A crash loop during an outage must not pile up files.
+func TestLog_OpeningsLeaveNoEmptySegments(t *testing.T) {
+	dir, tokens := filled(t)
+	before := len(segmentFiles(t, dir))
+	for range 20 {
+		l := open(t, Options{Dir: dir, Logger: zap.NewNop()})
+		require.Equal(t, tokens[0], take(t, l).Token())
+		require.NoError(t, l.Close())
+	}
+	require.LessOrEqual(t, len(segmentFiles(t, dir)), before+1)
+}
+
+func TestLog_SegmentsGoWhenTheirRangesAreDone(t *testing.T) {
+	dir, _ := filled(t)
+	l := open(t, Options{Dir: dir})
+	var out []Range
+	for range l.Stats().Ranges {
+		out = append(out, take(t, l))
+	}
+	segments := l.Stats().Segments
+	for _, r := range out[1:] {
+		l.Done(r)
+	}
+	put(t, l, 1000, 1001) // behind the marks in the committer's order
+	require.Equal(t, segments, l.Stats().Segments, "the oldest holds the others")
+	l.Done(out[0])
+	waitFor(t, "one segment left", func() bool { return l.Stats().Segments == 1 })
+	require.Len(t, segmentFiles(t, dir), 1)
+	info, err := os.Stat(segmentFiles(t, dir)[0])
+	require.NoError(t, err)
+	require.Equal(t, info.Size(), l.Stats().DiskBytes)
+}
+
+func TestLog_OldestAgeSurvivesReopening(t *testing.T) {
+	dir := t.TempDir()
+	l := open(t, Options{Dir: dir, CutRows: 1})
+	require.Zero(t, l.Stats().OldestAge)
+	put(t, l, 0, 1)
+	waitFor(t, "a second to pass", func() bool { return l.Stats().OldestAge >= time.Second })
+	require.NoError(t, l.Close())
+	l = open(t, Options{Dir: dir, CutRows: 1})
+	require.GreaterOrEqual(t, l.Stats().OldestAge, time.Second)
+	l.Done(take(t, l))
+	require.Zero(t, l.Stats().OldestAge)
 }

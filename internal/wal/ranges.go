@@ -37,9 +37,9 @@ func (l *Log) Next(ctx context.Context) (Range, error) {
 			last := l.handed == len(l.live)
 			l.mu.Unlock()
 			if last {
-				signal(l.wake) // uncut rows may have become old behind it
+				poke(l.wake) // uncut rows may have become old behind it
 			} else {
-				signal(l.ready)
+				poke(l.ready)
 			}
 			return Range{Rows: int(s.rows), log: l, span: s}, nil
 		}
@@ -59,7 +59,7 @@ func (l *Log) notifyReady() {
 	waiting := l.handed < len(l.live)
 	l.mu.Unlock()
 	if waiting {
-		signal(l.ready)
+		poke(l.ready)
 	}
 }
 
@@ -85,5 +85,5 @@ func (l *Log) Done(r Range) {
 		l.handed--
 	}
 	l.mu.Unlock()
-	signal(l.wake)
+	poke(l.wake)
 }

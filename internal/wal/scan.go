@@ -2,7 +2,6 @@ package wal
 
 import (
 	"errors"
-	"hash/crc32"
 	"io"
 	"os"
 )
@@ -77,7 +76,7 @@ func (s *scanner) at(off int64) (record, bool, error) {
 		return record{}, false, err
 	}
 	rec := record{header: h, off: off, end: off + size, payload: b[headerBytes : headerBytes+h.length]}
-	rec.intact = crc32.Checksum(rec.payload, castagnoli) == h.crc
+	rec.intact = checksum(rec.payload) == h.crc
 	return rec, true, nil
 }
 

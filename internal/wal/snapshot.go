@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"hash/crc32"
 )
 
 type logID [16]byte
@@ -113,7 +112,7 @@ func appendCut(dst []byte, seed uint32, off int64, b bounds, rows int64, sec uin
 	binary.LittleEndian.PutUint64(p[:], uint64(b.start))
 	binary.LittleEndian.PutUint64(p[8:], uint64(b.end))
 	binary.LittleEndian.PutUint64(p[16:], uint64(rows))
-	h := header{kind: kindCut, sec: sec, crc: crc32.Checksum(p[:], castagnoli)}
+	h := header{kind: kindCut, sec: sec, crc: checksum(p[:])}
 	return appendRecord(dst, seed, off, h, p[:])
 }
 
