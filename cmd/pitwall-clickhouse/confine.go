@@ -2,12 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +18,7 @@ import (
 const confinedEnv = "PITWALL_CLICKHOUSE_OPTIONS_FD"
 
 // confine replaces this process with a confined one that runs with the same
-// options. It returns only when that was not possible.
+// options. It returns only when that was not possible. The caller has the thread to itself.
 func confine(o options) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -39,12 +37,7 @@ func confine(o options) error {
 	if err != nil {
 		return fmt.Errorf("pass the options on: %w", err)
 	}
-	// The thread is of no use to others once it is confined.
-	runtime.LockOSThread()
 	if err := sandbox.Confine(confinedPaths(o, self)); err != nil {
-		if errors.Is(err, sandbox.ErrUnsupported) {
-			runtime.UnlockOSThread()
-		}
 		return err
 	}
 	fd, err := unix.Dup(int(r.Fd())) // without close-on-exec

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/engine"
@@ -19,6 +20,11 @@ const (
 	exitUsage  = 2
 	exitInUse  = 3
 )
+
+// The process's first thread must never enter the engine: there, and only there, it
+// finds its stack by reading /proc/self/maps, which a confined process cannot. Only
+// from an init function is the thread that main keeps sure to be that one.
+func init() { runtime.LockOSThread() }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
@@ -51,7 +57,9 @@ func run(ctx context.Context, args []string) int {
 		// Ends with the process: a read of standard input cannot be called off.
 		go func() { waitForEnd(os.Stdin); cancel() }()
 	}
-	err = serve(ctx, o)
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx, o) }()
+	err = <-served
 	var inUse *engine.InUseError
 	switch {
 	case errors.As(err, &inUse):

@@ -87,6 +87,9 @@ func TestSQLReachesNoFileNoServerAndNotTheProcess(t *testing.T) {
 	count := 0
 	for kind, statements := range attempts {
 		t.Run(kind, func(t *testing.T) {
+			if kind == "SQL inside a string" && strings.Contains(h.log(), "landlock is not available") {
+				t.Skip("this kernel has no Landlock, which alone stands between these and the file")
+			}
 			for _, sql := range statements {
 				count++
 				a := h.send(fill.Replace(sql))

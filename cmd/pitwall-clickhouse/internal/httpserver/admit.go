@@ -1,6 +1,8 @@
 package httpserver
 
 import (
+	"strings"
+
 	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/chdb"
 	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/statement"
 )
@@ -24,14 +26,8 @@ func admit(conn *chdb.Conn, q *request, t *text) (chdb.Class, error) {
 	case count == 0 || class == chdb.Unknown:
 		return class, whyNot(conn, sql)
 	}
-	if statement.NeedsCanonical(sql) {
-		canonical, err := canonical(conn, sql, q.params)
-		if err != nil {
-			return class, err
-		}
-		if what := statement.Forbidden(canonical); what != "" {
-			return class, exception(codeAccessDenied, "Not enough privileges. %s is not allowed here", what)
-		}
+	if err := refuse(conn, sql); err != nil {
+		return class, err
 	}
 	switch {
 	case class == chdb.MutatingGlobal, class == chdb.Control && !statement.SessionOnly(sql):
@@ -42,20 +38,35 @@ func admit(conn *chdb.Conn, q *request, t *text) (chdb.Class, error) {
 	return class, nil
 }
 
-// canonical is the engine's own writing of the statement, with the parameters
-// that stand for names in their places.
-func canonical(conn *chdb.Conn, sql string, params []chdb.Param) (string, error) {
-	text, err := scalar(conn, "SELECT formatQuerySingleLine({statement:String})", chdb.Param{Name: "statement", Value: escapeParam(sql)})
-	if err != nil {
-		return "", err
+// refuse returns why the text of a statement may not run, or nil.
+func refuse(conn *chdb.Conn, sql string) error {
+	if !statement.NeedsCanonical(sql) {
+		return nil
 	}
-	return text, nil
+	text, err := canonical(conn, sql)
+	if err != nil {
+		return err
+	}
+	if what := statement.Forbidden(text); what != "" {
+		return exception(codeAccessDenied, "Not enough privileges. %s is not allowed here", what)
+	}
+	return nil
+}
+
+// canonical is the engine's own writing of a statement.
+func canonical(conn *chdb.Conn, sql string) (string, error) {
+	return scalar(conn, "SELECT formatQuerySingleLine({statement:String})", chdb.Param{Name: "statement", Value: escapeParam(sql)})
 }
 
 // whyNot asks for the syntax error of a statement without running any of it.
 func whyNot(conn *chdb.Conn, sql string) error {
-	if _, err := canonical(conn, sql, nil); err != nil {
-		return err
+	if _, err := canonical(conn, sql); err != nil {
+		e := asException(err)
+		// The user's statement is at fault, not the one that asks about it.
+		if message, _, found := strings.Cut(e.Message, ": In scope SELECT formatQuerySingleLine("); found {
+			e.Message = message + " (SYNTAX_ERROR)"
+		}
+		return e
 	}
 	return exception(codeAccessDenied, "Not enough privileges. This server does not run statements of this kind")
 }

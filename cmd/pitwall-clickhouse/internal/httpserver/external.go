@@ -106,8 +106,11 @@ func (e external) create(conn *chdb.Conn) error {
 	if err != nil {
 		return err
 	}
-	if count != 1 || class != chdb.Control || !statement.SessionOnly(sql) || statement.NeedsCanonical(sql) {
+	if count != 1 || class != chdb.Control || !statement.SessionOnly(sql) {
 		return exception(codeBadArguments, "The structure of external table %s is not a list of columns", e.name)
+	}
+	if err := refuse(conn, sql); err != nil {
+		return err
 	}
 	if err := conn.Exec(sql); err != nil {
 		return err
