@@ -191,8 +191,8 @@ func (l *Log) write(sync bool) error {
 	return nil
 }
 
-// abandon leaves the active segment with its last good end, which the next
-// segment's snapshot makes known.
+// abandon goes on in a new segment. Its snapshot names what of this one belongs
+// to the log; the tail does not.
 func (l *Log) abandon() {
 	seg := l.active
 	l.mu.Lock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 )
 
 // crashed leaves a log as kill -9 does: payloads 0..27 acknowledged, ranges
@@ -245,7 +246,9 @@ func TestLog_NothingReadableStartsFresh(t *testing.T) {
 	for n := range uint64(10) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(n)), numbered(n, 5000), 0o600))
 	}
-	l := open(t, Options{Dir: dir, CutRows: 1})
+	core, lines := observer.New(zap.InfoLevel)
+	l := open(t, Options{Dir: dir, CutRows: 1, Logger: zap.New(core)})
+	require.Equal(t, 1, lines.Len(), "ten times the same in a minute is one line")
 	require.EqualValues(t, 10, l.Stats().SetAside)
 	require.Len(t, corruptFiles(t, dir), corruptKept)
 	put(t, l, 1, 2)

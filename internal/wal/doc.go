@@ -13,8 +13,8 @@
 //   - Opening never rewrites what it finds. It reads the newest segment's
 //     header, which is a snapshot of the whole log, and walks what follows.
 //   - An Append that fails is gone: it is cut off the file, or the file is left
-//     and the next segment's header says where its valid part ends. Only if the
-//     disk refuses both, and the process then dies, may it come back.
+//     and the next segment's header says what of it counts. Only if the disk
+//     refuses both, and the process then dies, may it come back.
 //
 // Prometheus' tsdb/wlog was looked at and does not fit: it acknowledges no
 // append by its own fsync, its Repair deletes the segments behind a damaged

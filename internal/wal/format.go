@@ -27,13 +27,13 @@ import (
 // The first record is the snapshot, durable before the file gets its name:
 //
 //	[16] log id, u64 segment number
-//	u32 n, n times: u64 segment number, u64 its valid end
+//	u32 n, n times: u64 number of an older segment that still matters
 //	u32 n, n times: u64 segment, u64 start, u64 end, u64 rows, u32 time
 //
-// These are all older segments that still matter (bytes behind the valid end
-// are not part of the log) and all ranges that are cut and not done. So the
-// newest readable snapshot and the records from its segment on are the whole
-// state, and everything uncut becomes a range when a segment is made.
+// The latter are all ranges that are cut and not done, and everything uncut
+// becomes a range when a segment is made. So the newest readable snapshot and
+// the records from its segment on are the whole state, and bytes of older
+// segments outside those ranges are not part of the log, whatever they are.
 //
 // cut:  u64 start, u64 end, u64 rows: a range of the same segment; the record's
 // time is when its first record was appended. The offsets embrace whole records.

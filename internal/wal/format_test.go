@@ -19,7 +19,7 @@ func exampleSnapshot() *snapshot {
 	return &snapshot{
 		id:       logID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
 		number:   3,
-		segments: []snapshotSegment{{1, 1000}, {2, 2048}},
+		segments: []uint64{1, 2},
 		ranges:   []snapshotRange{{bounds{1, 56, 512}, 40, 1_700_000_000}, {bounds{2, 56, 2048}, 50_000, 1_700_000_001}},
 	}
 }

@@ -216,7 +216,8 @@ func TestLog_WriteErrorAbandonsSegment(t *testing.T) {
 			require.NoError(t, err)
 			seg.file = bad
 
-			require.Error(t, l.Append(t.Context(), numbered(30, 100), 1))
+			require.Error(t, l.Append(t.Context(), numbered(30, 100), 5)) // enough for a cut
+			require.Equal(t, 3, l.Stats().Ranges, "two, and what the new segment cut")
 			require.NotSame(t, seg, l.active)
 			put(t, l, 40, 45)
 			require.NoError(t, bad.Close())

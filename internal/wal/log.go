@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+	"golang.org/x/sys/unix"
 )
 
 var (
@@ -155,7 +156,9 @@ func (l *Log) closeFiles() error {
 		errs = append(errs, seg.close())
 	}
 	l.mu.Unlock()
-	return errors.Join(append(errs, l.dir.Close())...)
+	// Not left to closing: a process being forked meanwhile would keep the lock.
+	errs = append(errs, unix.Flock(int(l.dir.Fd()), unix.LOCK_UN), l.dir.Close())
+	return errors.Join(errs...)
 }
 
 // Stats is what the log holds and what happened to it since Open.

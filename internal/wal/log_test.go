@@ -93,6 +93,7 @@ func TestLog_AppendCutReadDone(t *testing.T) {
 	c := take(t, l) // by time
 	require.Equal(t, seq(20, 25), ids(t, l, c))
 	require.EqualValues(t, 25, l.Stats().Rows)
+	require.EqualValues(t, 25, l.Stats().AppendedRows)
 	l.Done(a)
 	l.Done(b)
 	l.Done(c)
@@ -114,6 +115,7 @@ func TestLog_ReopenGivesUndoneRangesAgain(t *testing.T) {
 	l2 := open(t, Options{Dir: dir, CutRows: 10})
 	require.Equal(t, l.ID(), l2.ID())
 	require.EqualValues(t, 15, l2.Stats().RecoveredRows)
+	require.Zero(t, l2.Stats().AppendedRows)
 	again := take(t, l2)
 	require.Equal(t, b.Token(), again.Token())
 	require.Equal(t, seq(10, 20), ids(t, l2, again))

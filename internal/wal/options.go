@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Dir          string        // made with mode 0700 if absent; one process at a time
 	SegmentBytes int64         // a new segment file is begun at about this size; 64 MiB, at most an eighth of MaxBytes
-	MaxBytes     int64         // size of all segment files above which Append is refused; 8 GiB
+	MaxBytes     int64         // size of all segment files above which Append is refused, without up to 4 damaged ones set aside; 8 GiB
 	MinFreeBytes int64         // free bytes of the file system below which Append is refused; never less than 1 MiB
 	CutRows      int           // rows that make a range; 50,000
 	CutInterval  time.Duration // age at which fewer rows make a range, if no other waits; 1 s

@@ -142,8 +142,8 @@ func (f *ledger) drop(s *span) {
 func (l *Log) older(numbers []uint64, snap *snapshot) (*ledger, error) {
 	found := &ledger{spans: map[bounds]*span{}, loose: map[*span]bool{}}
 	segments := map[uint64]*segment{}
-	for _, s := range snap.segments {
-		seg := &segment{number: s.number, path: l.segmentPath(s.number), seed: seedFor(l.id, s.number), size: s.end}
+	for _, n := range snap.segments {
+		seg := &segment{number: n, path: l.segmentPath(n), seed: seedFor(l.id, n)}
 		info, err := os.Stat(seg.path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -153,7 +153,7 @@ func (l *Log) older(numbers []uint64, snap *snapshot) (*ledger, error) {
 		}
 		seg.onDisk = info.Size()
 		l.segments = append(l.segments, seg)
-		segments[s.number] = seg
+		segments[n] = seg
 	}
 	for _, n := range numbers {
 		if segments[n] != nil {

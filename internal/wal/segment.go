@@ -27,8 +27,8 @@ type segment struct {
 	path   string
 	seed   uint32
 	first  int64 // end of its snapshot; 0 if not known
-	size   int64 // valid end: where the next record goes
-	onDisk int64 // the file's size, at least size
+	size   int64 // where the next record goes; 0 if not known
+	onDisk int64 // the file's size
 	open   int   // spans of it that are not done
 
 	mu      sync.Mutex
@@ -87,7 +87,7 @@ func (l *Log) openSegment() error {
 	snap := snapshot{id: l.id, number: l.next}
 	l.mu.Lock()
 	for _, seg := range l.segments {
-		snap.segments = append(snap.segments, snapshotSegment{seg.number, seg.size})
+		snap.segments = append(snap.segments, seg.number)
 	}
 	for _, spans := range [][]*span{l.live, l.uncut} {
 		for _, s := range spans {

@@ -22,16 +22,11 @@ type snapshotRange struct {
 	sec  uint32
 }
 
-type snapshotSegment struct {
-	number uint64
-	end    int64
-}
-
 // snapshot is the payload of a segment's first record; see format.go.
 type snapshot struct {
 	id       logID
 	number   uint64
-	segments []snapshotSegment
+	segments []uint64
 	ranges   []snapshotRange
 }
 
@@ -39,7 +34,7 @@ var errSnapshot = errors.New("malformed segment snapshot")
 
 const (
 	snapshotRangeBytes   = 36
-	snapshotSegmentBytes = 16
+	snapshotSegmentBytes = 8
 )
 
 func (s *snapshot) encode() []byte {
@@ -47,9 +42,8 @@ func (s *snapshot) encode() []byte {
 	b := append([]byte(nil), s.id[:]...)
 	b = le.AppendUint64(b, s.number)
 	b = le.AppendUint32(b, uint32(len(s.segments)))
-	for _, g := range s.segments {
-		b = le.AppendUint64(b, g.number)
-		b = le.AppendUint64(b, uint64(g.end))
+	for _, n := range s.segments {
+		b = le.AppendUint64(b, n)
 	}
 	b = le.AppendUint32(b, uint32(len(s.ranges)))
 	for _, r := range s.ranges {
@@ -77,11 +71,11 @@ func decodeSnapshot(b []byte) (*snapshot, error) {
 		return nil, errSnapshot
 	}
 	for range n {
-		g := snapshotSegment{le.Uint64(b), int64(le.Uint64(b[8:]))}
-		if g.number >= s.number || g.end < 0 {
+		number := le.Uint64(b)
+		if number >= s.number {
 			return nil, errSnapshot
 		}
-		s.segments = append(s.segments, g)
+		s.segments = append(s.segments, number)
 		b = b[snapshotSegmentBytes:]
 	}
 	n = int(le.Uint32(b))
