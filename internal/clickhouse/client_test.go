@@ -132,7 +132,9 @@ func TestCredentialsStayOutOfURLsAndMessages(t *testing.T) {
 			_, _ = io.WriteString(w, "Code: 516. DB::Exception: wrong: "+r.Header.Get("X-ClickHouse-Key"))
 		},
 		"connection cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"not ClickHouse": func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("X-ClickHouse-Key")) },
+		"not ClickHouse": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.Header.Get("X-ClickHouse-Key"))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, last := fakeServer(t, handler)
