@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 5, "counted rounds; one more comes before them")
+	only := flag.String("only", "", "exporters or collectors; empty for both")
+	flag.Parse()
+	if err := run(context.Background(), *rounds, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, rounds int, only string) error {
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(root, "bin", "pitwall-clickhouse")); err != nil {
+		return fmt.Errorf("run make deps build first, and this in the repository's root: %w", err)
+	}
+	if only != "collectors" {
+		if err := benchExporters(ctx, root, rounds); err != nil {
+			return err
+		}
+	}
+	if only != "exporters" {
+		if err := benchCollectors(ctx, root, rounds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
