@@ -1,12 +1,16 @@
 package metricpointsexporter
 
 import (
+	"errors"
 	"time"
 
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/pitwall-otel/pitwall/internal/wal"
 )
 
 // retryDelay is what a client is told to wait when the log takes nothing.
@@ -16,7 +20,12 @@ const retryDelay = 5 * time.Second
 // UNAVAILABLE with RetryInfo over gRPC, 503 with Retry-After over HTTP.
 type refusal struct{ cause error }
 
-func refused(cause error) error { return refusal{cause: cause} }
+func refused(cause error) error {
+	if errors.Is(cause, wal.ErrTooLarge) {
+		return consumererror.NewPermanent(cause)
+	}
+	return refusal{cause: cause}
+}
 
 func (r refusal) Error() string { return "points not accepted: " + r.cause.Error() }
 

@@ -78,18 +78,8 @@ func (s *sender) deliver(ctx context.Context, r wal.Range) (outcome, error) {
 		return o, err
 	}
 	for i, rows := range s.builder.Sort() {
-		data, err := s.builder.Encode(rows)
-		if err != nil {
-			return o, err
-		}
-		body := data
-		if s.compressor != nil {
-			if body, err = s.compressor.Compress(data); err != nil {
-				return o, err
-			}
-		}
 		token := r.Token() + "-" + strconv.Itoa(i)
-		err = s.store(ctx, body, token)
+		data, err := s.storeRows(ctx, rows, token)
 		switch {
 		case err == nil:
 			o.stored += len(rows)
@@ -101,6 +91,20 @@ func (s *sender) deliver(ctx context.Context, r wal.Range) (outcome, error) {
 		}
 	}
 	return o, nil
+}
+
+// storeRows encodes a group of rows and stores it. The block is returned for the case that it is rejected.
+func (s *sender) storeRows(ctx context.Context, rows []uint32, token string) (data []byte, err error) {
+	if data, err = s.builder.Encode(rows); err != nil {
+		return nil, err
+	}
+	body := data
+	if s.compressor != nil {
+		if body, err = s.compressor.Compress(data); err != nil {
+			return data, err
+		}
+	}
+	return data, s.store(ctx, body, token)
 }
 
 // read fills the builder. An error of the system, such as no free file descriptor, passes; damage does not and costs

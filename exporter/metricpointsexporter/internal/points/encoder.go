@@ -66,12 +66,20 @@ func (e *Encoder) Encode(metrics pmetric.Metrics, now time.Time) ([]byte, Counts
 			}
 		}
 	}
+	e.release()
 	e.counts.Rows = len(e.batch.values)
 	if e.counts.Rows == 0 {
 		return nil, e.counts
 	}
 	e.payload = e.batch.appendTo(e.payload[:0], e.settings.Registry.Version())
 	return e.payload, e.counts
+}
+
+// release forgets what aliases the request, which an idle Encoder would else keep alive.
+func (e *Encoder) release() {
+	clear(e.attributes[:cap(e.attributes)])
+	clear(e.pieces[:cap(e.pieces)])
+	clear(e.resource.pieces[:cap(e.resource.pieces)])
 }
 
 // Held is the size of the buffer that Encode returns parts of.
