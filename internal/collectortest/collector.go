@@ -178,7 +178,7 @@ func (c *Collector) cleanup() {
 	}
 	if c.process != nil {
 		_ = syscall.Kill(-c.process.Process.Pid, syscall.SIGKILL)
-		<-c.exited
+		_ = c.Wait()
 	}
 	if c.t.Failed() {
 		if text, err := os.ReadFile(c.logFile()); err == nil {
