@@ -72,12 +72,12 @@ func TestTableInfoOfClusterTables(t *testing.T) {
 	f := func(localEngine, localFull, serverDefault string, want TableInfo) {
 		t.Helper()
 		client := scriptedClient(t, map[string]string{
-			"FROM system.columns":            contractAnswer(),
-			"AND name = 'metric_points'":         `["Distributed", "Distributed('c', 'd', 'metric_points_local', cityHash64(run_id))"]`,
-			"AND name = 'metric_points_local'":   `["` + localEngine + `", "` + localFull + `"]`,
-			"replicated_merge_tree_settings": `["` + serverDefault + `"]`,
-			"GROUP BY version ORDER BY":              `["7", "1"]`,
-			"name IN":                        strings.Repeat("[\"x\"]\n", 8),
+			"FROM system.columns":              contractAnswer(),
+			"AND name = 'metric_points'":       `["Distributed", "Distributed('c', 'd', 'metric_points_local', cityHash64(run_id))"]`,
+			"AND name = 'metric_points_local'": `["` + localEngine + `", "` + localFull + `"]`,
+			"replicated_merge_tree_settings":   `["` + serverDefault + `"]`,
+			"GROUP BY version ORDER BY":        `["7", "1"]`,
+			"name IN":                          strings.Repeat("[\"x\"]\n", 8),
 		})
 		info, err := CheckTable(t.Context(), client, Target{Database: "d", Table: "metric_points", Cluster: "c"})
 		require.NoError(t, err)
@@ -103,4 +103,19 @@ func contractAnswer() string {
 		b.WriteString(`["` + column[0] + `", "` + column[1] + `", ""]` + "\n")
 	}
 	return b.String()
+}
+
+// An account that may insert and nothing else is a sound set-up.
+func TestCheckTableWithoutRightsOnTheRest(t *testing.T) {
+	const denied = "Code: 497. DB::Exception: writer: Not enough privileges. (ACCESS_DENIED)"
+	client := scriptedClient(t, map[string]string{
+		"FROM system.columns":       contractAnswer(),
+		"FROM system.tables":        `["MergeTree", "MergeTree ORDER BY a SETTINGS index_granularity = 8192"]`,
+		"FROM system.merge_tree":    denied,
+		"GROUP BY version ORDER BY": denied,
+	})
+	info, err := CheckTable(t.Context(), client, Target{Database: "d", Table: "points"})
+	require.NoError(t, err)
+	assert.Zero(t, info.SchemaVersion)
+	assert.Len(t, info.Warnings, 1, "no deduplication window to be seen")
 }

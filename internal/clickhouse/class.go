@@ -38,15 +38,13 @@ func Classify(err error) Class {
 	if errors.Is(err, ErrTooManyPartitions) {
 		return Permanent
 	}
-	var answered *Error
-	if errors.As(err, &answered) {
+	if answered, ok := errors.AsType[*Error](err); ok {
 		if answered.Code != 0 {
 			return codeClass(answered.Code)
 		}
 		return statusClass(answered.Status)
 	}
-	var columns *TableError
-	if errors.As(err, &columns) {
+	if _, ok := errors.AsType[*TableError](err); ok {
 		return Configuration
 	}
 	for _, target := range []error{

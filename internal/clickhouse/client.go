@@ -17,6 +17,11 @@ import (
 const (
 	userHeader     = "X-ClickHouse-User"
 	passwordHeader = "X-ClickHouse-Key"
+
+	// expectAbove is the body size in bytes above which the server is asked before it is sent. A server that
+	// refuses (password, table) answers at once and closes, and whoever is still sending then sees a reset
+	// connection instead of the reason. It costs one round trip per block.
+	expectAbove = 16 << 10
 )
 
 // Client sends statements to one ClickHouse HTTP address. It is safe for concurrent use.
@@ -149,6 +154,9 @@ func (c *Client) post(
 	req.ContentLength = int64(size)
 	// The transport may find a kept connection closed before it wrote anything; it needs the body anew then.
 	req.GetBody = func() (io.ReadCloser, error) { return newChunkReader(body), nil }
+	if size > expectAbove {
+		req.Header.Set("Expect", "100-continue")
+	}
 	if contentEncoding != "" {
 		req.Header.Set("Content-Encoding", contentEncoding)
 	}
@@ -159,8 +167,7 @@ func (c *Client) post(
 	resp, err := c.http.Do(req)
 	if err != nil {
 		// Drops the URL with the whole statement in it, which http.Client puts before every error.
-		var urlErr *url.Error
-		if errors.As(err, &urlErr) {
+		if urlErr, ok := errors.AsType[*url.Error](err); ok {
 			err = urlErr.Err
 		}
 		return nil, answer{}, fmt.Errorf("clickhouse %s: %w", c.address, err)

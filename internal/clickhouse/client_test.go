@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -55,7 +56,7 @@ func okHandler(body string) http.HandlerFunc {
 
 func newTestClient(t *testing.T, endpoint, username, password string) *Client {
 	t.Helper()
-	client, err := NewClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, endpoint, username,
+	client, err := NewClient(&http.Client{Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: time.Second}}, endpoint, username,
 		func() (configopaque.String, error) { return configopaque.String(password), nil })
 	require.NoError(t, err)
 	return client

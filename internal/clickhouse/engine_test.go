@@ -177,3 +177,16 @@ func TestWrongPasswordIsOneLineWithoutThePassword(t *testing.T) {
 
 	require.NoError(t, Migrate(t.Context(), newTestClient(t, engine.Endpoint(), "default", "right-secret"), Target{Database: "d", Table: "t"}))
 }
+
+// A refusal in the middle of a large body must not look like a broken network, or a wrong password would be
+// reported as one for ever.
+func TestRefusalOfALargeBodyKeepsItsReason(t *testing.T) {
+	engine := enginetest.Start(t, enginetest.WithPassword("right-secret"))
+	body := [][]byte{make([]byte, 20<<20)}
+	for range 20 {
+		err := newTestClient(t, engine.Endpoint(), "default", "wrong-secret").Insert(t.Context(), "INSERT INTO d.t FORMAT Native", nil, body, "")
+		require.ErrorContains(t, err, "code 516 AUTHENTICATION_FAILED")
+		err = newTestClient(t, engine.Endpoint(), "default", "right-secret").Insert(t.Context(), "INSERT INTO d.t FORMAT Native", nil, body, "")
+		require.ErrorContains(t, err, "code 81 UNKNOWN_DATABASE")
+	}
+}

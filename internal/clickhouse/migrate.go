@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // ErrIncompatibleSchema says that a newer Pitwall changed the tables so that this one must not write to them.
@@ -58,8 +59,7 @@ func readRecords(ctx context.Context, client *Client, target Target) (records, e
 	rows, err := client.Query(ctx, fmt.Sprintf(
 		"SELECT version, max(oldest_writer) FROM %s WHERE table_name = %s GROUP BY version ORDER BY version",
 		target.Ident(recordsTable), quoteLiteral(target.Table)), nil)
-	var answered *Error
-	if errors.As(err, &answered) && (answered.Code == codeUnknownDatabase || answered.Code == codeUnknownTable) {
+	if answered, ok := errors.AsType[*Error](err); ok && (answered.Code == codeUnknownDatabase || answered.Code == codeUnknownTable) {
 		return applied, nil
 	}
 	if err != nil {
@@ -92,18 +92,15 @@ func readRecords(ctx context.Context, client *Client, target Target) (records, e
 }
 
 func tablesExist(ctx context.Context, client *Client, target Target) (bool, error) {
-	names := map[string]bool{}
-	list := ""
+	var names []string
 	for _, table := range []string{target.Table, TracesTable, TraceTimesTable, LogsTable} {
-		for _, name := range []string{table, target.LocalName(table)} {
-			if !names[name] {
-				names[name] = true
-				list += ", " + quoteLiteral(name)
-			}
+		names = append(names, quoteLiteral(table))
+		if target.Cluster != "" {
+			names = append(names, quoteLiteral(target.LocalName(table)))
 		}
 	}
 	rows, err := client.Query(ctx, fmt.Sprintf("SELECT name FROM system.tables WHERE database = %s AND name IN (%s)",
-		quoteLiteral(target.Database), list[2:]), nil)
+		quoteLiteral(target.Database), strings.Join(names, ", ")), nil)
 	return len(rows) == len(names), err
 }
 

@@ -118,6 +118,6 @@ func (i *TableInfo) readVersion(ctx context.Context, client *Client, target Targ
 // denied says that the account may not read what would only have been information: one that may insert into the
 // table and nothing else is a sound set-up.
 func denied(err error) bool {
-	var answered *Error
-	return errors.As(err, &answered) && answered.Code == codeAccessDenied
+	answered, ok := errors.AsType[*Error](err)
+	return ok && answered.Code == codeAccessDenied
 }
