@@ -26,14 +26,19 @@ import (
 //
 // The first record is the snapshot, durable before the file gets its name:
 //
-//	[16] log id, u64 segment number
-//	u32 n, n times: u64 number of an older segment that still matters
+//	[16] log id
+//	u32 n, n times: u64 number, u64 nonce of a segment: this one, then the
+//	older ones that still matter
 //	u32 n, n times: u64 segment, u64 start, u64 end, u64 rows, u32 time
 //
 // The latter are all ranges that are cut and not done, and everything uncut
 // becomes a range when a segment is made. So the newest readable snapshot and
 // the records from its segment on are the whole state, and bytes of older
 // segments outside those ranges are not part of the log, whatever they are.
+//
+// The nonce is random and part of the tokens. Two logs that began as copies of
+// one folder have the same log id and go on with the same numbers and offsets;
+// without it a store would take the rows of one for a repetition of the other's.
 //
 // cut:  u64 start, u64 end, u64 rows: a range of the same segment; the record's
 // time is when its first record was appended. The offsets embrace whole records.

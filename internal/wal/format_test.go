@@ -18,8 +18,8 @@ var update = flag.Bool("update", false, "write the golden files")
 func exampleSnapshot() *snapshot {
 	return &snapshot{
 		id:       logID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
-		number:   3,
-		segments: []uint64{1, 2},
+		own:      snapshotSegment{3, 0xabcdef},
+		segments: []snapshotSegment{{1, 7}, {2, 8}},
 		ranges:   []snapshotRange{{bounds{1, 56, 512}, 40, 1_700_000_000}, {bounds{2, 56, 2048}, 50_000, 1_700_000_001}},
 	}
 }
@@ -29,16 +29,16 @@ func exampleSegment() []byte {
 	s := exampleSnapshot()
 	s.segments, s.ranges = nil, nil
 	b := s.encode()
-	seed := seedFor(s.id, s.number)
+	seed := seedFor(s.id, s.own.number)
 	start := int64(len(b))
 	data := func(id uint64) { b = oneRow(b, seed, int64(len(b)), numbered(id, 20)) }
 	data(0)
 	data(1)
-	first := bounds{s.number, start, int64(len(b))}
+	first := bounds{s.own.number, start, int64(len(b))}
 	b = appendCut(b, seed, int64(len(b)), first, 2, 1_700_000_000)
 	second := int64(len(b))
 	data(2)
-	b = appendCut(b, seed, int64(len(b)), bounds{s.number, second, int64(len(b))}, 1, 1_700_000_000)
+	b = appendCut(b, seed, int64(len(b)), bounds{s.own.number, second, int64(len(b))}, 1, 1_700_000_000)
 	b = appendDone(b, seed, int64(len(b)), first)
 	data(3)
 	return b
@@ -59,7 +59,7 @@ func TestFormat_Golden(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(3)), exampleSegment(), 0o600))
 	l := open(t, Options{Dir: dir, CutInterval: time.Hour, Logger: zap.NewNop()})
 	a, b := take(t, l), take(t, l)
-	require.Equal(t, "0102030405060708090a0b0c0d0e0f10-3-200-248", a.Token())
+	require.Equal(t, "0102030405060708090a0b0c0d0e0f10-3-208-256-0000000000abcdef", a.Token())
 	require.Equal(t, seq(2, 3), ids(t, l, a))
 	require.True(t, strings.HasPrefix(b.Token(), "0102030405060708090a0b0c0d0e0f10-3-"))
 	require.Equal(t, seq(3, 4), ids(t, l, b))
@@ -68,7 +68,7 @@ func TestFormat_Golden(t *testing.T) {
 
 func TestFormat_SnapshotRoundTripAndTruncation(t *testing.T) {
 	want := exampleSnapshot()
-	payload := want.encode()[headerBytes : headerBytes+24+4+2*snapshotSegmentBytes+4+2*snapshotRangeBytes]
+	payload := want.encode()[headerBytes : headerBytes+16+4+3*snapshotSegmentBytes+4+2*snapshotRangeBytes]
 	got, err := decodeSnapshot(payload)
 	require.NoError(t, err)
 	require.Equal(t, want, got)

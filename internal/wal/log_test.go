@@ -247,6 +247,27 @@ func TestLog_OpeningsLeaveNoEmptySegments(t *testing.T) {
 	require.LessOrEqual(t, len(segmentFiles(t, dir)), before+1)
 }
 
+// A folder may be copied with what is in it: a machine image, a restored backup.
+func TestLog_CopiesShareTokensOfTheirCommonPastOnly(t *testing.T) {
+	dir := quickDir(t)
+	l := open(t, Options{Dir: dir, CutRows: 10, CutInterval: time.Hour})
+	put(t, l, 0, 15)
+	require.NoError(t, l.Close())
+	other := quickDir(t)
+	copyLog(t, dir, other)
+	tokens := func(dir string) (common, own []string) {
+		l := open(t, Options{Dir: dir, CutRows: 10, CutInterval: time.Hour})
+		put(t, l, 20, 40) // the same sizes at the same places
+		common = append(common, take(t, l).Token(), take(t, l).Token())
+		return common, append(own, take(t, l).Token(), take(t, l).Token())
+	}
+	common1, own1 := tokens(dir)
+	common2, own2 := tokens(other)
+	require.Equal(t, common1, common2)
+	require.NotSubset(t, own1, own2[:1])
+	require.NotSubset(t, own1, own2[1:])
+}
+
 func TestLog_SegmentsGoWhenTheirRangesAreDone(t *testing.T) {
 	dir, _ := filled(t)
 	l := open(t, Options{Dir: dir})

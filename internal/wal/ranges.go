@@ -13,10 +13,10 @@ type Range struct {
 	span *span
 }
 
-// Token names the range among all logs: 32 hex digits of log id, segment, start
-// and end offset.
+// Token names the range among all logs, copies of this one included: log id (32
+// hex digits), segment, start, end, and the segment's nonce (16 hex digits).
 func (r Range) Token() string {
-	return fmt.Sprintf("%s-%d-%d-%d", r.log.id, r.span.seg.number, r.span.start, r.span.end)
+	return fmt.Sprintf("%s-%d-%d-%d-%016x", r.log.id, r.span.seg.number, r.span.start, r.span.end, r.span.seg.nonce)
 }
 
 // Bytes is the range's size on disk.

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,10 +66,11 @@ func (l *Log) listSegments() ([]uint64, error) {
 		if strings.HasSuffix(e.Name(), segmentSuffix+tempSuffix) {
 			l.remove(filepath.Join(l.opts.Dir, e.Name()))
 		}
-		if n, ok := segmentNumber(e.Name()); ok && e.Type().IsRegular() {
+		n, ok := segmentNumber(e.Name())
+		if ok && e.Type().IsRegular() {
 			numbers = append(numbers, n)
-			l.next = max(l.next, n)
 		}
+		l.next = max(l.next, n)
 	}
 	slices.Sort(numbers)
 	// A number stays taken while its damaged file is kept: tokens must not repeat.
@@ -90,7 +90,10 @@ func (l *Log) listSegments() ([]uint64, error) {
 func segmentNumber(name string) (uint64, bool) {
 	digits, ok := strings.CutSuffix(name, segmentSuffix)
 	n, err := strconv.ParseUint(digits, 10, 63)
-	return n, ok && err == nil && segmentName(n) == name
+	if !ok || err != nil || segmentName(n) != name {
+		return 0, false
+	}
+	return n, true
 }
 
 // readSnapshot returns nil if the segment has no readable one. An error is not
@@ -111,7 +114,7 @@ func (l *Log) readSnapshot(number uint64) (*snapshot, error) {
 		return nil, err
 	}
 	snap, err := decodeSnapshot(rec.payload)
-	if err != nil || snap.number != number {
+	if err != nil || snap.own.number != number {
 		return nil, nil
 	}
 	return snap, nil
@@ -142,8 +145,8 @@ func (f *ledger) drop(s *span) {
 func (l *Log) older(numbers []uint64, snap *snapshot) (*ledger, error) {
 	found := &ledger{spans: map[bounds]*span{}, loose: map[*span]bool{}}
 	segments := map[uint64]*segment{}
-	for _, n := range snap.segments {
-		seg := &segment{number: n, path: l.segmentPath(n), seed: seedFor(l.id, n)}
+	for _, s := range snap.segments {
+		seg := l.newSegment(s)
 		info, err := os.Stat(seg.path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -153,7 +156,7 @@ func (l *Log) older(numbers []uint64, snap *snapshot) (*ledger, error) {
 		}
 		seg.onDisk = info.Size()
 		l.segments = append(l.segments, seg)
-		segments[n] = seg
+		segments[s.number] = seg
 	}
 	for _, n := range numbers {
 		if segments[n] != nil {
@@ -180,107 +183,6 @@ func (l *Log) older(numbers []uint64, snap *snapshot) (*ledger, error) {
 		}
 	}
 	return found, nil
-}
-
-// walk reads all records of a segment. A segment in which no record can be read
-// is set aside.
-func (l *Log) walk(number uint64, found *ledger) error {
-	seg := &segment{number: number, path: l.segmentPath(number), seed: seedFor(l.id, number)}
-	file, err := seg.reader()
-	if err != nil {
-		return err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	seg.onDisk = info.Size()
-	var sc scanner
-	sc.reset(file, seg.seed, 0, seg.onDisk)
-	var run, held span // uncut records; behind them, unreadable payloads with good headers
-	lost := false      // a record of another type was unreadable
-	flush := func() {
-		if run.rows > 0 {
-			s := run
-			found.add(&s, true)
-		}
-		run = span{}
-	}
-	for {
-		rec, err := sc.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if !rec.intact {
-			// A torn end, or damage: what follows tells.
-			held.extend(seg, rec)
-			lost = lost || rec.kind != kindData
-			continue
-		}
-		seg.damaged = seg.damaged || rec.gap || lost || held.rows > 0
-		seg.size = rec.end
-		run.join(held)
-		if rec.gap || lost {
-			// It may have been a cut; a range must not reach across it.
-			flush()
-		}
-		held, lost = span{}, false
-		switch rec.kind {
-		case kindSnapshot:
-			seg.first = rec.end
-		case kindData:
-			run.extend(seg, rec)
-		case kindCut:
-			flush()
-			found.cut(seg, rec)
-		case kindDone:
-			if b, ok := decodeDone(rec.payload); ok {
-				if s := found.spans[key(b)]; s != nil && s.end == b.end {
-					found.drop(s)
-				}
-			}
-		}
-	}
-	flush()
-	if seg.size == 0 {
-		l.setAside(seg.path)
-		return seg.close()
-	}
-	if seg.first == 0 {
-		seg.damaged = true
-	}
-	if torn := seg.onDisk - seg.size; torn > 0 {
-		l.log.Info("log segment ends in an unfinished write", zap.String("file", seg.path), zap.Int64("bytes", torn))
-	}
-	l.segments = append(l.segments, seg)
-	return nil
-}
-
-// extend adds a data record's rows; records of other types add nothing.
-func (s *span) extend(seg *segment, rec record) {
-	if rec.kind != kindData {
-		return
-	}
-	if s.rows == 0 {
-		*s = span{seg: seg, start: rec.off, sec: rec.sec}
-	}
-	s.end = rec.end
-	s.rows += int64(rec.rows)
-}
-
-// join appends a run that follows.
-func (s *span) join(next span) {
-	switch {
-	case next.rows == 0:
-	case s.rows == 0:
-		*s = next
-	default:
-		s.end = next.end
-		s.rows += next.rows
-	}
 }
 
 // cut replaces the loose runs that a cut record covers by its range. Runs before

@@ -3,6 +3,7 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -26,6 +27,7 @@ type segment struct {
 	number uint64
 	path   string
 	seed   uint32
+	nonce  uint64
 	first  int64 // end of its snapshot; 0 if not known
 	size   int64 // where the next record goes; 0 if not known
 	onDisk int64 // the file's size
@@ -38,6 +40,10 @@ type segment struct {
 }
 
 func segmentName(number uint64) string { return fmt.Sprintf("%016d%s", number, segmentSuffix) }
+
+func (l *Log) newSegment(s snapshotSegment) *segment {
+	return &segment{number: s.number, path: l.segmentPath(s.number), seed: seedFor(l.id, s.number), nonce: s.nonce}
+}
 
 // reader opens the file at first use, so that a long backlog holds few
 // descriptors.
@@ -84,10 +90,11 @@ func (s *segment) isDamaged() bool {
 // openSegment begins a new segment whose snapshot cuts everything uncut, and
 // makes it the active one. What it cuts can be taken as soon as it returns nil.
 func (l *Log) openSegment() error {
-	snap := snapshot{id: l.id, number: l.next}
+	own := snapshotSegment{l.next, rand.Uint64()}
+	snap := snapshot{id: l.id, own: own}
 	l.mu.Lock()
 	for _, seg := range l.segments {
-		snap.segments = append(snap.segments, seg.number)
+		snap.segments = append(snap.segments, snapshotSegment{seg.number, seg.nonce})
 	}
 	for _, spans := range [][]*span{l.live, l.uncut} {
 		for _, s := range spans {
@@ -98,11 +105,7 @@ func (l *Log) openSegment() error {
 	}
 	l.mu.Unlock()
 
-	seg := &segment{
-		number: l.next,
-		path:   filepath.Join(l.opts.Dir, segmentName(l.next)),
-		seed:   seedFor(l.id, l.next),
-	}
+	seg := l.newSegment(own)
 	head := snap.encode()
 	if err := l.createFile(seg, head); err != nil {
 		l.openErr, l.retryAt = err, time.Now().Add(segmentRetry)

@@ -16,6 +16,8 @@ type bounds struct {
 	start, end int64
 }
 
+type snapshotSegment struct{ number, nonce uint64 }
+
 type snapshotRange struct {
 	bounds
 	rows int64
@@ -25,8 +27,8 @@ type snapshotRange struct {
 // snapshot is the payload of a segment's first record; see format.go.
 type snapshot struct {
 	id       logID
-	number   uint64
-	segments []uint64
+	own      snapshotSegment
+	segments []snapshotSegment
 	ranges   []snapshotRange
 }
 
@@ -34,16 +36,16 @@ var errSnapshot = errors.New("malformed segment snapshot")
 
 const (
 	snapshotRangeBytes   = 36
-	snapshotSegmentBytes = 8
+	snapshotSegmentBytes = 16
 )
 
 func (s *snapshot) encode() []byte {
 	le := binary.LittleEndian
 	b := append([]byte(nil), s.id[:]...)
-	b = le.AppendUint64(b, s.number)
-	b = le.AppendUint32(b, uint32(len(s.segments)))
-	for _, n := range s.segments {
-		b = le.AppendUint64(b, n)
+	b = le.AppendUint32(b, uint32(1+len(s.segments)))
+	for _, seg := range append([]snapshotSegment{s.own}, s.segments...) {
+		b = le.AppendUint64(b, seg.number)
+		b = le.AppendUint64(b, seg.nonce)
 	}
 	b = le.AppendUint32(b, uint32(len(s.ranges)))
 	for _, r := range s.ranges {
@@ -59,23 +61,26 @@ func (s *snapshot) encode() []byte {
 func decodeSnapshot(b []byte) (*snapshot, error) {
 	le := binary.LittleEndian
 	s := &snapshot{}
-	if len(b) < len(s.id)+12 {
+	if len(b) < len(s.id)+4 {
 		return nil, errSnapshot
 	}
 	copy(s.id[:], b)
 	b = b[len(s.id):]
-	s.number = le.Uint64(b)
-	n := int(le.Uint32(b[8:]))
-	b = b[12:]
-	if len(b) < n*snapshotSegmentBytes+4 {
+	n := int(le.Uint32(b))
+	b = b[4:]
+	if n == 0 || len(b) < n*snapshotSegmentBytes+4 {
 		return nil, errSnapshot
 	}
-	for range n {
-		number := le.Uint64(b)
-		if number >= s.number {
+	for i := range n {
+		seg := snapshotSegment{le.Uint64(b), le.Uint64(b[8:])}
+		switch {
+		case i == 0:
+			s.own = seg
+		case seg.number < s.own.number:
+			s.segments = append(s.segments, seg)
+		default:
 			return nil, errSnapshot
 		}
-		s.segments = append(s.segments, number)
 		b = b[snapshotSegmentBytes:]
 	}
 	n = int(le.Uint32(b))
