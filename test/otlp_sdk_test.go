@@ -155,6 +155,8 @@ func (tr *trainer) train(t *testing.T) (first, second map[string]int64) {
 		attribute.Float64("factor", 1.5), attribute.String("quote", `say "hi"`),
 		attribute.StringSlice("names", []string{"a", "b"}), attribute.Int64Slice("ints", []int64{1, 2}),
 		attribute.Float64Slice("floats", []float64{0.5, -1}), attribute.BoolSlice("bools", []bool{true, false}),
+		attribute.ByteSlice("bytes", []byte{0, 255}), attribute.Slice("mixed", attribute.IntValue(1), attribute.StringValue("x")),
+		attribute.Map("nested", attribute.String("b", "2"), attribute.Map("a", attribute.Bool("deep", true))),
 	))
 	queue, err := meter.Int64UpDownCounter("rl.queue")
 	must(err)
@@ -233,8 +235,8 @@ func (tr *trainer) wantGauges(at map[string]int64) []row {
 func (tr *trainer) costRow(at map[string]int64) row {
 	r := tr.row(at, "rl.cost", 0.5, "USD")
 	r.device = 3
-	r.tags = `{"bools":[true,false],"factor":1.5,"floats":[0.5,-1],"ints":[1,2],"names":["a","b"],"quote":"say \"hi\"",` +
-		`"rl.role":"actor","service.name":"trainer","spot":true,"zone":-2}`
+	r.tags = `{"bools":[true,false],"bytes":"AP8=","factor":1.5,"floats":[0.5,-1],"ints":[1,2],"mixed":[1,"x"],"names":["a","b"],` +
+		`"nested":{"a":{"deep":true},"b":"2"},"quote":"say \"hi\"","rl.role":"actor","service.name":"trainer","spot":true,"zone":-2}`
 	return r
 }
 
