@@ -173,7 +173,7 @@ func goQueries(t *testing.T, conn driver.Conn) {
 
 	var limited uint64
 	require.NoError(t, conn.QueryRow(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"max_block_size": 77})),
-		"SELECT getSetting('max_block_size')").Scan(&limited))
+		"SELECT toUInt64(getSetting('max_block_size'))").Scan(&limited))
 	assert.Equal(t, uint64(77), limited)
 
 	rs, err := conn.Query(ctx, "SELECT number FROM numbers(10) WHERE number > 100")
@@ -198,10 +198,11 @@ func goQueries(t *testing.T, conn driver.Conn) {
 	require.NoError(t, conn.Exec(session, "CREATE TEMPORARY TABLE mine (a UInt64)"))
 	require.NoError(t, conn.Exec(session, "INSERT INTO mine SELECT 5"))
 	require.NoError(t, conn.Exec(session, "SET max_block_size = 99"))
-	require.NoError(t, conn.QueryRow(session, "SELECT sum(a), getSetting('max_block_size') FROM mine").Scan(&n, &limited))
+	require.NoError(t, conn.QueryRow(session, "SELECT sum(a), toUInt64(getSetting('max_block_size')) FROM mine").Scan(&n, &limited))
 	assert.Equal(t, uint64(5), n)
 	assert.Equal(t, uint64(99), limited)
-	assert.ErrorContains(t, conn.Exec(ctx, "SELECT * FROM mine"), "UNKNOWN_TABLE")
+	_, err = conn.Query(ctx, "SELECT * FROM mine")
+	assert.ErrorContains(t, err, "UNKNOWN_TABLE")
 }
 
 func goErrors(t *testing.T, conn driver.Conn) {

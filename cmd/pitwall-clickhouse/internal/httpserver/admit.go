@@ -29,6 +29,9 @@ func admit(conn *chdb.Conn, q *request, t *text) (chdb.Class, error) {
 	if err := refuse(conn, sql); err != nil {
 		return class, err
 	}
+	if class == chdb.Control && statement.ChangesTable(sql) {
+		class = chdb.Mutating
+	}
 	switch {
 	case class == chdb.MutatingGlobal, class == chdb.Control && !statement.SessionOnly(sql):
 		return class, exception(codeAccessDenied, "Not enough privileges. This server does not run statements of this kind")

@@ -115,11 +115,11 @@ func (s *Server) readStatement(query string, body io.Reader) (*text, error) {
 		if verdict == statement.Data {
 			return &text{sql: sql[:in.Data], insert: &in, data: io.MultiReader(strings.NewReader(sql[in.Data:]), body)}, nil
 		}
+		if len(sql) > s.limits.Statement {
+			return nil, exception(codeRequestTooLarge, "The statement is longer than %d bytes", s.limits.Statement)
+		}
 		if whole {
 			return &text{sql: sql}, nil
-		}
-		if buf.Len() > s.limits.Statement {
-			return nil, exception(codeRequestTooLarge, "The statement is longer than %d bytes", s.limits.Statement)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (s *Server) inSession(q *request, f func(conn *chdb.Conn, kept bool) error)
 		defer conn.Close()
 		return f(conn, false)
 	}
-	one, err := s.sessions.take(sessionKey{user: q.user.Name, id: q.session}, q.sessionCheck)
+	one, err := s.sessions.take(q.user, q.session, q.sessionCheck)
 	if err != nil {
 		return err
 	}

@@ -37,8 +37,9 @@ func newSessions(connect func() (*chdb.Conn, error), limit int) *sessions {
 	return &sessions{connect: connect, limit: limit, open: map[sessionKey]*session{}}
 }
 
-// take locks the session, which it makes unless it must exist.
-func (s *sessions) take(key sessionKey, mustExist bool) (*session, error) {
+// take locks the user's session, which it makes unless it must exist.
+func (s *sessions) take(user User, id string, mustExist bool) (*session, error) {
+	key := sessionKey{user: user.Name, id: id}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if one := s.open[key]; one != nil {
@@ -58,6 +59,12 @@ func (s *sessions) take(key sessionKey, mustExist bool) (*session, error) {
 	conn, err := s.connect()
 	if err != nil {
 		return nil, err
+	}
+	if user.ReadOnly { // for good: there is no way back from it
+		if err := conn.Exec("SET readonly = 2"); err != nil {
+			conn.Close()
+			return nil, err
+		}
 	}
 	one := &session{key: key, conn: conn, busy: true}
 	one.timer = time.AfterFunc(maxSessionTimeout, func() { s.expire(one) })

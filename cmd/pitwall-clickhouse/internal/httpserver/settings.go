@@ -36,60 +36,57 @@ func (q *request) effective() []chdb.Param {
 }
 
 func set(conn *chdb.Conn, settings []chdb.Param) error {
-	if len(settings) == 0 {
-		return nil
+	changes := make([]string, 0, len(settings))
+	for _, s := range settings {
+		changes = append(changes, s.Name+" = "+quoteText(s.Value))
 	}
-	var sql strings.Builder
-	for i, s := range settings {
-		sql.WriteString([]string{"SET ", ", "}[min(i, 1)])
-		sql.WriteString(s.Name)
-		sql.WriteString(" = ")
-		sql.WriteString(quoteText(s.Value))
-	}
-	return conn.Exec(sql.String())
+	return conn.Exec("SET " + strings.Join(changes, ", "))
 }
 
 // saved is what a request changes in a kept session, to be put back.
 type saved struct {
 	database string
-	sets     []string
+	changes  string // of settings, as SET has them
 }
 
 // save notes the session's own database and values of what apply is about to set.
-func (q *request) save(conn *chdb.Conn) (saved, error) {
+func (q *request) save(conn *chdb.Conn) (before saved, err error) {
+	if before.database, err = scalar(conn, "SELECT currentDatabase()"); err != nil {
+		return saved{}, err
+	}
 	names := []string{quoteText("log_comment")}
 	for _, s := range q.settings {
 		names = append(names, quoteText(s.Name))
 	}
-	var before saved
-	var err error
-	if before.database, err = scalar(conn, "SELECT currentDatabase()"); err != nil {
-		return saved{}, err
-	}
-	// quoteString makes the engine itself write the statements that restore.
-	text, err := scalar(conn, "SELECT arrayStringConcat(groupArray('SET ' || name || ' = ' || if(changed, quoteString(value), 'DEFAULT')), '\\0')"+
+	// Name, whether the session has changed it, and value, one after the other.
+	list, err := scalar(conn, `SELECT arrayStringConcat(groupArray(name || '\0' || toString(changed) || '\0' || value), '\0')`+
 		" FROM system.settings WHERE name IN ("+strings.Join(names, ", ")+")")
 	if err != nil {
 		return saved{}, err
 	}
-	if text != "" {
-		before.sets = strings.Split(text, "\x00")
+	fields := strings.Split(list, "\x00")
+	var changes []string
+	for ; len(fields) >= 3; fields = fields[3:] {
+		value := "DEFAULT"
+		if fields[1] == "1" {
+			value = quoteText(fields[2])
+		}
+		changes = append(changes, fields[0]+" = "+value)
 	}
+	before.changes = strings.Join(changes, ", ")
 	return before, nil
 }
 
 func (b saved) restore(conn *chdb.Conn, moved bool) error {
-	if moved && b.database != "" {
+	if moved {
 		if err := conn.Exec("USE " + quoteName(b.database)); err != nil {
 			return err
 		}
 	}
-	for _, sql := range b.sets {
-		if err := conn.Exec(sql); err != nil {
-			return err
-		}
+	if b.changes == "" {
+		return nil
 	}
-	return nil
+	return conn.Exec("SET " + b.changes)
 }
 
 var escapes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "`", "\\`")

@@ -67,6 +67,31 @@ func SessionOnly(sql string) bool {
 	return false
 }
 
+// ChangesTable says that sql changes rows or columns of a table. The engine puts
+// such a statement into its control class when it has SETTINGS of its own.
+func ChangesTable(sql string) bool {
+	l := lexer{src: sql}
+	first, second := l.next(), l.next()
+	switch {
+	case first.is("INSERT") && second.is("INTO"):
+		target := l.next()
+		if target.is("TABLE") {
+			target = l.next()
+		}
+		return (target.kind == word || target.kind == quoted) && !target.is("FUNCTION")
+	case first.is("DELETE") && second.is("FROM"), first.is("UPDATE"):
+		return true
+	case first.is("ALTER") && second.is("TABLE"):
+		for t := l.next(); t.kind != end && t.kind != open; t = l.next() {
+			if t.is("FREEZE") || t.is("UNFREEZE") || t.is("FETCH") {
+				return false // they write beside the table, or read from another server
+			}
+		}
+		return true
+	}
+	return false
+}
+
 func upper(s string) string {
 	b := []byte(s)
 	for i, c := range b {
