@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,34 +19,46 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 )
 
 const (
 	childDir   = "WAL_TEST_CHILD_DIR"
 	childFirst = "WAL_TEST_CHILD_FIRST"
+	childTable = "WAL_TEST_CHILD_TABLE"
 	childIdle  = "WAL_TEST_CHILD_IDLE" // if set, it stores nothing: a backlog grows
-	childRate  = 4                     // appenders of a child
+	childBytes = "WAL_TEST_CHILD_BYTES"
+	childRate  = 4 // appenders of a child
 )
 
 // runChild is the process that gets killed: it appends numbered payloads, says
-// which were acknowledged, and stores ranges in a file, all until it dies.
+// which were acknowledged and, with a minus, which were refused, and stores
+// ranges in a file, all until it dies.
 func runChild() bool {
 	dir := os.Getenv(childDir)
 	if dir == "" {
 		return false
 	}
-	first, err := strconv.ParseUint(os.Getenv(childFirst), 10, 64)
+	first, err := strconv.ParseInt(os.Getenv(childFirst), 10, 64)
 	must(err)
-	table, err := os.OpenFile(filepath.Join(dir, "table"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	size, err := strconv.Atoi(os.Getenv(childBytes))
+	must(err)
+	table, err := os.OpenFile(os.Getenv(childTable), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	must(err)
 	l, err := Open(childOptions(dir))
 	must(err)
 	ctx := context.Background()
-	for n := range uint64(childRate) {
+	for n := range int64(childRate) {
 		go func() {
 			for id := first + n; ; id += childRate {
-				must(l.Append(ctx, numbered(id, 8+rand.IntN(400)), 1))
-				_, err := fmt.Fprintln(os.Stdout, id)
+				answer := id
+				err := l.Append(ctx, numbered(uint64(id), 8+rand.IntN(size)), 1)
+				if errors.Is(err, ErrFull) {
+					answer = -id
+				} else {
+					must(err)
+				}
+				_, err = fmt.Fprintln(os.Stdout, answer)
 				must(err)
 			}
 		}()
@@ -125,24 +138,90 @@ func readTable(t *testing.T, path string) (*store, int) {
 	return s, repeated
 }
 
-func TestLog_KillAtRandomMoments(t *testing.T) {
-	t.Run("under load", func(t *testing.T) { killRounds(t, 25, 5*time.Millisecond, 150*time.Millisecond, false) })
-	t.Run("during open", func(t *testing.T) { killRounds(t, 60, 0, 25*time.Millisecond, true) })
+// victim is a log, its table and what its children were answered.
+type victim struct {
+	dir, table     string
+	size           int
+	next           int64 // id
+	idle           bool
+	acked, refused []uint64
+	kills          int
 }
 
-func killRounds(t *testing.T, rounds int, least, most time.Duration, backlog bool) {
-	dir := t.TempDir()
-	var acked []uint64
-	if backlog {
-		t.Setenv(childIdle, "yes")
-		acked = killOnce(t, dir, 1<<48, time.Second)
+func TestLog_KillAtRandomMoments(t *testing.T) {
+	v := &victim{dir: t.TempDir(), table: filepath.Join(t.TempDir(), "table"), size: 400}
+	for range 25 {
+		v.kill(t, 5*time.Millisecond+rand.N(150*time.Millisecond))
 	}
-	for round := range rounds {
-		acked = append(acked, killOnce(t, dir, uint64(round)<<32, least+rand.N(most-least))...)
+	v.settle(t)
+}
+
+func TestLog_KillDuringOpenWithBacklog(t *testing.T) {
+	v := &victim{dir: t.TempDir(), table: filepath.Join(t.TempDir(), "table"), size: 400, idle: true}
+	v.kill(t, time.Second)
+	for range 60 {
+		v.kill(t, rand.N(25*time.Millisecond))
 	}
-	// What no child got around to.
-	l := open(t, childOptions(dir))
-	table, err := os.OpenFile(filepath.Join(dir, "table"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	v.settle(t)
+}
+
+func TestLog_KillOnAFullDisk(t *testing.T) {
+	v := &victim{dir: smallDisk(t), table: filepath.Join(t.TempDir(), "table"), size: 20_000}
+	for round := range 20 {
+		v.idle = round%4 > 0 // three to fill it, one to make room
+		v.kill(t, 20*time.Millisecond+rand.N(100*time.Millisecond))
+	}
+	require.NotEmpty(t, v.refused, "the disk was never full")
+	v.settle(t)
+}
+
+// kill runs a child for a while and takes note of its answers.
+func (v *victim) kill(t *testing.T, life time.Duration) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+v.dir, childTable+"="+v.table,
+		fmt.Sprintf("%s=%d", childFirst, v.next+1), fmt.Sprintf("%s=%d", childBytes, v.size))
+	if v.idle {
+		cmd.Env = append(cmd.Env, childIdle+"=yes")
+	}
+	v.next += 1 << 32
+	v.kills++
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for lines := bufio.NewReader(stdout); ; {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return // what was not wholly said was not said
+			}
+			id, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+			switch {
+			case err != nil:
+				t.Errorf("child said %q", line)
+			case id > 0:
+				v.acked = append(v.acked, uint64(id))
+			default:
+				v.refused = append(v.refused, uint64(-id))
+			}
+		}
+	})
+	timer := time.NewTimer(life)
+	<-timer.C
+	require.NoError(t, cmd.Process.Kill())
+	reading.Wait()
+	_ = cmd.Wait() // killed, as it should be
+	require.Empty(t, stderr.String())
+}
+
+// settle stores what no child got around to, and compares.
+func (v *victim) settle(t *testing.T) {
+	opts := childOptions(v.dir)
+	opts.Logger = zap.NewNop()
+	l := open(t, opts)
+	table, err := os.OpenFile(v.table, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(t, err)
 	left := l.Stats().Rows
 	for l.Stats().Rows > 0 {
@@ -151,42 +230,12 @@ func killRounds(t *testing.T, rounds int, least, most time.Duration, backlog boo
 		l.Done(r)
 	}
 	require.NoError(t, table.Close())
-	s := l.Stats()
-	require.Zero(t, s.DamagedRows)
-	require.Zero(t, s.SetAside)
-	got, repeated := readTable(t, filepath.Join(dir, "table"))
-	got.requireExactlyOnce(t, acked, nil)
-	t.Logf("%d kills, %d acknowledged, %d stored, %d ranges sent again with their token, %d rows left to the last",
-		rounds, len(acked), len(got.counts()), repeated, left)
-}
-
-// killOnce runs a child for a while and returns what it acknowledged.
-func killOnce(t *testing.T, dir string, first uint64, life time.Duration) []uint64 {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childDir+"="+dir, childFirst+"="+strconv.FormatUint(first, 10))
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	var acked []uint64
-	var reading sync.WaitGroup
-	reading.Go(func() {
-		for lines := bufio.NewReader(stdout); ; {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				return
-			}
-			if id, err := strconv.ParseUint(strings.TrimSpace(line), 10, 64); err == nil {
-				acked = append(acked, id)
-			}
-		}
-	})
-	timer := time.NewTimer(life)
-	<-timer.C
-	require.NoError(t, cmd.Process.Kill())
-	reading.Wait()
-	_ = cmd.Wait()
-	require.Empty(t, stderr.String())
-	return acked
+	require.NoError(t, l.Close())
+	require.Zero(t, l.Stats().DamagedRows)
+	require.Zero(t, l.Stats().SetAside)
+	got, repeated := readTable(t, v.table)
+	require.NotEmpty(t, v.acked)
+	got.requireExactlyOnce(t, v.acked, v.refused)
+	t.Logf("%d kills: %d acknowledged, %d refused, %d stored, %d ranges sent again with their token, %d rows left to the last",
+		v.kills, len(v.acked), len(v.refused), len(got.counts()), repeated, left)
 }

@@ -1,10 +1,11 @@
 package wal
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
-	"os"
-	"path/filepath"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,15 +65,21 @@ func take(t testing.TB, l *Log) Range {
 // ids reads a range whose payloads are numbered.
 func ids(t testing.TB, l *Log, r Range) []uint64 {
 	t.Helper()
-	var got []uint64
-	_, err := l.Read(r, func(p []byte, _ int) error {
+	got, err := readIDs(l, r)
+	require.NoError(t, err)
+	return got
+}
+
+func readIDs(l *Log, r Range) (got []uint64, err error) {
+	_, err = l.Read(r, func(p []byte, _ int) error {
 		id := binary.LittleEndian.Uint64(p)
-		require.Equal(t, numbered(id, len(p)), p)
+		if !bytes.Equal(numbered(id, len(p)), p) {
+			return fmt.Errorf("payload %d is not what was appended", id)
+		}
 		got = append(got, id)
 		return nil
 	})
-	require.NoError(t, err)
-	return got
+	return got, err
 }
 
 func seq(from, to uint64) []uint64 {
@@ -215,89 +222,55 @@ func TestLog_CloseEndsEverything(t *testing.T) {
 	require.EqualValues(t, 1, l.Stats().Rows)
 }
 
-func TestLog_OneOwner(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a", "log")
-	l := open(t, Options{Dir: dir})
-	_, err := Open(Options{Dir: dir})
-	require.EqualError(t, err, "log directory "+dir+" is in use by another log, in this process or another")
-	require.NoError(t, l.Close())
-	open(t, Options{Dir: dir})
-}
-
-func TestLog_FilesAreTheOwnersAlone(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "log")
-	open(t, Options{Dir: dir})
-	info, err := os.Stat(dir)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
-	info, err = os.Stat(segmentFiles(t, dir)[0])
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-}
-
-// A crash loop during an outage must not pile up files.
-func TestLog_OpeningsLeaveNoEmptySegments(t *testing.T) {
-	dir, tokens := filled(t)
-	before := len(segmentFiles(t, dir))
-	for range 20 {
-		l := open(t, Options{Dir: dir, Logger: zap.NewNop()})
-		require.Equal(t, tokens[0], take(t, l).Token())
-		require.NoError(t, l.Close())
+// Everything at once; and what is in the log, plus what left it, is what came.
+func TestLog_ConcurrentUseKeepsTheBalance(t *testing.T) {
+	l := open(t, Options{Dir: quickDir(t), CutRows: 20, SegmentBytes: 16 << 10, CutInterval: time.Millisecond, Logger: zap.NewNop()})
+	const callers, each = 8, 300
+	var mu sync.Mutex // makes leaving the log and counting one step
+	got, left := newStore(), int64(0)
+	balanced := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if s := l.Stats(); s.AppendedRows != s.Rows+left {
+			t.Errorf("%d appended, %d in the log, %d left it", s.AppendedRows, s.Rows, left)
+		}
 	}
-	require.LessOrEqual(t, len(segmentFiles(t, dir)), before+1)
-}
-
-// A folder may be copied with what is in it: a machine image, a restored backup.
-func TestLog_CopiesShareTokensOfTheirCommonPastOnly(t *testing.T) {
-	dir := quickDir(t)
-	l := open(t, Options{Dir: dir, CutRows: 10, CutInterval: time.Hour})
-	put(t, l, 0, 15)
-	require.NoError(t, l.Close())
-	other := quickDir(t)
-	copyLog(t, dir, other)
-	tokens := func(dir string) (common, own []string) {
-		l := open(t, Options{Dir: dir, CutRows: 10, CutInterval: time.Hour})
-		put(t, l, 20, 40) // the same sizes at the same places
-		common = append(common, take(t, l).Token(), take(t, l).Token())
-		return common, append(own, take(t, l).Token(), take(t, l).Token())
+	ctx, cancel := context.WithCancel(t.Context())
+	var consumers, appenders sync.WaitGroup
+	for range 3 {
+		consumers.Go(func() {
+			for {
+				r, err := l.Next(ctx)
+				if err != nil {
+					return
+				}
+				rows, err := readIDs(l, r)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				got.rows[r.Token()] = rows
+				l.Done(r)
+				left += int64(r.Rows)
+				mu.Unlock()
+			}
+		})
 	}
-	common1, own1 := tokens(dir)
-	common2, own2 := tokens(other)
-	require.Equal(t, common1, common2)
-	require.NotSubset(t, own1, own2[:1])
-	require.NotSubset(t, own1, own2[1:])
-}
-
-func TestLog_SegmentsGoWhenTheirRangesAreDone(t *testing.T) {
-	dir, _ := filled(t)
-	l := open(t, Options{Dir: dir})
-	var out []Range
-	for range l.Stats().Ranges {
-		out = append(out, take(t, l))
+	for n := range uint64(callers) {
+		appenders.Go(func() {
+			for id := n * each; id < (n+1)*each; id++ {
+				if err := l.Append(ctx, numbered(id, int(50+id%500)), 1); err != nil {
+					t.Error(err)
+				}
+				balanced()
+			}
+		})
 	}
-	segments := l.Stats().Segments
-	for _, r := range out[1:] {
-		l.Done(r)
-	}
-	put(t, l, 1000, 1001) // behind the marks in the committer's order
-	require.Equal(t, segments, l.Stats().Segments, "the oldest holds the others")
-	l.Done(out[0])
-	waitFor(t, "one segment left", func() bool { return l.Stats().Segments == 1 })
-	require.Len(t, segmentFiles(t, dir), 1)
-	info, err := os.Stat(segmentFiles(t, dir)[0])
-	require.NoError(t, err)
-	require.Equal(t, info.Size(), l.Stats().DiskBytes)
-}
-
-func TestLog_OldestAgeSurvivesReopening(t *testing.T) {
-	dir := t.TempDir()
-	l := open(t, Options{Dir: dir, CutRows: 1})
-	require.Zero(t, l.Stats().OldestAge)
-	put(t, l, 0, 1)
-	waitFor(t, "a second to pass", func() bool { return l.Stats().OldestAge >= time.Second })
-	require.NoError(t, l.Close())
-	l = open(t, Options{Dir: dir, CutRows: 1})
-	require.GreaterOrEqual(t, l.Stats().OldestAge, time.Second)
-	l.Done(take(t, l))
-	require.Zero(t, l.Stats().OldestAge)
+	appenders.Wait()
+	waitFor(t, "an empty log", func() bool { return l.Stats().Rows == 0 })
+	cancel()
+	consumers.Wait()
+	balanced()
+	require.EqualValues(t, callers*each, left)
+	got.requireExactlyOnce(t, seq(0, callers*each), nil)
 }
