@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -25,7 +26,7 @@ func parseException(body []byte) (code int, name, message string, found bool) {
 	if end := bytes.Index(text, []byte("\r\n__exception__")); end >= 0 {
 		text = text[:end]
 	}
-	message = strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD"))
+	message = strings.TrimRightFunc(strings.ToValidUTF8(string(text), "\uFFFD"), unicode.IsSpace)
 	// A quoted exception brings its own version, behind which the outer one's name follows.
 	if at := strings.LastIndex(message, " (version "); at >= 0 && !strings.Contains(message[at:], "). (") {
 		message = message[:at]

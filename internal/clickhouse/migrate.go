@@ -96,7 +96,7 @@ func tablesExist(ctx context.Context, client *Client, target Target) (bool, erro
 	for _, table := range []string{target.Table, TracesTable, TraceTimesTable, LogsTable} {
 		names = append(names, quoteLiteral(table))
 		if target.Cluster != "" {
-			names = append(names, quoteLiteral(target.LocalName(table)))
+			names = append(names, quoteLiteral(target.localName(table)))
 		}
 	}
 	rows, err := client.Query(ctx, fmt.Sprintf("SELECT name FROM system.tables WHERE database = %s AND name IN (%s)",

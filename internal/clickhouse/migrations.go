@@ -66,7 +66,7 @@ func renderMigration(file string, target Target) (Migration, error) {
 		return Migration{}, err
 	}
 	var sql strings.Builder
-	if err := parsed.Execute(&sql, target); err != nil {
+	if err := parsed.Execute(&sql, script{target}); err != nil {
 		return Migration{}, err
 	}
 	sum := sha256.Sum256(text)

@@ -59,50 +59,13 @@ func (t Target) String() string { return t.Database + "." + t.Table }
 // Ident returns the quoted name of a table in the target's database.
 func (t Target) Ident(table string) string { return quoteIdent(t.Database) + "." + quoteIdent(table) }
 
-// The methods below are for the templates in migrations/.
-
-// Quote returns the quoted name of anything.
-func (Target) Quote(name string) string { return quoteIdent(name) }
-
-// Literal returns a string literal.
-func (Target) Literal(value string) string { return quoteLiteral(value) }
-
-// OnCluster returns the clause that makes a statement run on all servers, with a space before it.
-func (t Target) OnCluster() string {
-	if t.Cluster == "" {
-		return ""
-	}
-	return " ON CLUSTER " + quoteIdent(t.Cluster)
-}
-
-// LocalName returns the table that holds the rows: table itself, or on a cluster its part on each server.
-func (t Target) LocalName(table string) string {
+// localName returns the table that holds the rows: table itself, or on a cluster its part on each server.
+func (t Target) localName(table string) string {
 	if t.Cluster == "" {
 		return table
 	}
 	return table + "_local"
 }
-
-// Local is LocalName, quoted and with the database.
-func (t Target) Local(table string) string { return t.Ident(t.LocalName(table)) }
-
-// Engine returns an engine of the MergeTree family, replicated on a cluster. The replicated one is without
-// arguments: the server's default_replica_path holds the table's UUID, so a dropped table can be made anew.
-func (t Target) Engine(engine string) string {
-	if t.Cluster == "" {
-		return engine
-	}
-	return "Replicated" + engine
-}
-
-// Distributed returns the engine over the local tables, with its sharding key.
-func (t Target) Distributed(table, key string) string {
-	return fmt.Sprintf("Distributed(%s, %s, %s, %s)",
-		quoteLiteral(t.Cluster), quoteLiteral(t.Database), quoteLiteral(t.LocalName(table)), key)
-}
-
-// RecordsTable is where applied migrations are recorded.
-func (Target) RecordsTable() string { return recordsTable }
 
 func quoteIdent(name string) string {
 	return "`" + strings.NewReplacer("\\", "\\\\", "`", "\\`").Replace(name) + "`"
