@@ -73,8 +73,9 @@ func (p *patientReader) Read(b []byte) (int, error) {
 	// Not every ResponseWriter (a test's recorder) has deadlines.
 	_ = p.control.SetReadDeadline(time.Now().Add(p.stall))
 	n, err := p.r.Read(b)
-	if err != nil {
+	if err == io.EOF {
 		// The deadline would otherwise end the watch for a client that goes away.
+		// After any other error it stays, or the server would wait for the rest.
 		_ = p.control.SetReadDeadline(time.Time{})
 	}
 	return n, err
