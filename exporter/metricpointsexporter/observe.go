@@ -70,10 +70,10 @@ func ledgerMetrics(b balance, host, component, schemaURL string, now time.Time) 
 		dp.Attributes().PutStr("pitwall.component", component)
 		return dp.Attributes()
 	}
-	counter := func(name, unit string) pmetric.NumberDataPointSlice {
+	counter := func(name string) pmetric.NumberDataPointSlice {
 		m := sm.Metrics().AppendEmpty()
 		m.SetName(name)
-		m.SetUnit(unit)
+		m.SetUnit("{point}")
 		sum := m.SetEmptySum()
 		sum.SetIsMonotonic(true)
 		sum.SetAggregationTemporality(pmetric.AggregationTemporalityCumulative)
@@ -85,10 +85,10 @@ func ledgerMetrics(b balance, host, component, schemaURL string, now time.Time) 
 		m.SetUnit(unit)
 		return m.SetEmptyGauge().DataPoints()
 	}
-	point(counter("pitwall.points.accepted", "{point}").AppendEmpty(), b.accepted)
-	point(counter("pitwall.points.stored", "{point}").AppendEmpty(), b.stored)
-	point(counter("pitwall.points.refused", "{point}").AppendEmpty(), b.refused)
-	drops := counter("pitwall.points.dropped", "{point}")
+	point(counter("pitwall.points.accepted").AppendEmpty(), b.accepted)
+	point(counter("pitwall.points.stored").AppendEmpty(), b.stored)
+	point(counter("pitwall.points.refused").AppendEmpty(), b.refused)
+	drops := counter("pitwall.points.dropped")
 	for _, d := range b.dropped {
 		point(drops.AppendEmpty(), d.points).PutStr("reason", d.reason)
 	}

@@ -39,6 +39,9 @@ type Config struct {
 	// LibraryPath is the engine, libchdb.so; by default the one beside the helper.
 	LibraryPath string `mapstructure:"library_path"`
 
+	// CreateSchema makes Pitwall's tables as soon as the engine answers for the first time.
+	CreateSchema bool `mapstructure:"create_schema"`
+
 	// StartTimeout is how long the collector's start waits for the engine to answer. A slower engine does not fail it.
 	StartTimeout time.Duration `mapstructure:"start_timeout"`
 	// StopTimeout is how long the helper may take to close its tables before it is killed.

@@ -30,7 +30,7 @@ func TestConfigs(t *testing.T) {
 		got, err := load(t, filepath.Join("testdata", "config", name+".yaml"))
 		require.NoError(t, err)
 		want := &Config{
-			DataDirectory: "data/clickhouse", ListenAddress: "127.0.0.1:8123", MemoryLimitMiB: 2048, User: "default",
+			DataDirectory: "data/clickhouse", ListenAddress: "127.0.0.1:8123", MemoryLimitMiB: 2048, User: "default", CreateSchema: true,
 			StartTimeout: 15 * time.Second, StopTimeout: 15 * time.Second,
 		}
 		change(want)

@@ -67,6 +67,8 @@ func TestTheRealEngine(t *testing.T) {
 	l := engineLab(t, dir)
 	l.start()
 	l.waitStatus("StatusOK")
+	// The tables are there when Start returns.
+	l.requireSQL("SELECT count() FROM system.tables WHERE database = 'training_observability' AND name IN ('metric_points', 'otel_logs')", "2")
 	l.requireSQL("CREATE TABLE default.kept (n UInt32) ENGINE = MergeTree ORDER BY n", "")
 	l.requireSQL("INSERT INTO default.kept VALUES (1), (2), (39)", "")
 	l.requireSQL("SELECT sum(n) FROM default.kept", "42")

@@ -73,6 +73,9 @@ func (e *embedded) Start(ctx context.Context, host component.Host) error {
 			e.stop(ctx)
 			return fmt.Errorf("the embedded ClickHouse cannot start: %w", err)
 		}
+		if e.cfg.CreateSchema {
+			e.createSchema(ctx)
+		}
 		return nil
 	case <-timer.C:
 		late := fmt.Errorf("no answer from %s within start_timeout (%s)", e.pinger.url, e.cfg.StartTimeout)

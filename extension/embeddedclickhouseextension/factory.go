@@ -21,6 +21,7 @@ func createDefaultConfig() component.Config {
 		ListenAddress:  "127.0.0.1:8123",
 		MemoryLimitMiB: 2048,
 		User:           "default",
+		CreateSchema:   true,
 		StartTimeout:   15 * time.Second,
 		StopTimeout:    15 * time.Second,
 	}

@@ -45,6 +45,7 @@ func newLab(t *testing.T, script ...string) *lab {
 	require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDirectory, scriptFile), []byte(strings.Join(script, "\n")), 0o600))
 	cfg.ListenAddress = freeAddress(t)
 	cfg.HelperPath = os.Args[0]
+	cfg.CreateSchema = false // the fake helper knows no SQL
 	return labWith(t, cfg)
 }
 

@@ -30,7 +30,8 @@ func newPinger(cfg *Config) pinger {
 			Timeout: pingTimeout,
 			Transport: &http.Transport{
 				DisableKeepAlives: true,
-				// No secret is sent to our own child, and its certificate seldom names the loopback address.
+				// It is our own child: its address was free before it started, and its certificate seldom names the
+				// loopback address.
 				TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // see above
 			},
 		},
@@ -53,6 +54,9 @@ func (p pinger) ping(ctx context.Context) error {
 	}
 	return nil
 }
+
+// untimed is a client for the same address whose requests end with their contexts only.
+func (p pinger) untimed() *http.Client { return &http.Client{Transport: p.client.Transport} }
 
 // reachable turns an address to listen on into one to connect to: a wildcard host becomes the loopback address.
 func reachable(address string) string {

@@ -22,11 +22,12 @@ type pipeline struct {
 
 // Both collectors are the same program, with the same receiver, so the difference is the way behind it. Contrib's has
 // the settings that its README and the collector's recommend for not losing data: a persistent queue with batches.
-var pipelines = []pipeline{ //nolint:gochecknoglobals // the table of what is measured
-	{
-		name:  "metricpoints",
-		count: "SELECT count() FROM ours.metric_points",
-		config: `
+func pipelines() []pipeline {
+	return []pipeline{
+		{
+			name:  "metricpoints",
+			count: "SELECT count() FROM ours.metric_points",
+			config: `
 receivers: {otlp: {protocols: {http: {endpoint: %[1]s}}}}
 exporters:
   metricpoints:
@@ -38,11 +39,11 @@ service:
   telemetry: {metrics: {level: none}}
   pipelines: {metrics: {receivers: [otlp], exporters: [metricpoints]}}
 `,
-	},
-	{
-		name:  "contrib clickhouse, persistent queue",
-		count: "SELECT count() FROM contrib.otel_metrics_gauge",
-		config: `
+		},
+		{
+			name:  "contrib clickhouse, persistent queue",
+			count: "SELECT count() FROM contrib.otel_metrics_gauge",
+			config: `
 receivers: {otlp: {protocols: {http: {endpoint: %[1]s}}}}
 extensions: {file_storage: {directory: %[3]s/queue, create_directory: true, fsync: true}}
 exporters:
@@ -61,7 +62,8 @@ service:
   extensions: [file_storage]
   pipelines: {metrics: {receivers: [otlp], exporters: [clickhouse]}}
 `,
-	},
+		},
+	}
 }
 
 const (
@@ -76,7 +78,7 @@ func benchCollectors(ctx context.Context, root string, rounds int) error {
 	}
 	r := newReport(fmt.Sprintf("From OTLP/HTTP to rows, CPU seconds per million points (requests of %d points, %d clients)", pointsPerRequest, clients))
 	for round := range rounds + 1 {
-		for _, p := range pipelines {
+		for _, p := range pipelines() {
 			figures, err := measureCollector(ctx, root, p, bodies)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)

@@ -153,12 +153,17 @@ func (e *engine) rows(ctx context.Context, sql string, n int) error {
 }
 
 func waitFor(limit time.Duration, ok func() bool) error {
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if ok() {
-			return nil
+	deadline := time.After(limit)
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for !ok() {
+		select {
+		case <-ticker.C:
+		case <-deadline:
+			return fmt.Errorf("gave up after %s", limit)
 		}
 	}
-	return fmt.Errorf("gave up after %s", limit)
+	return nil
 }
 
 func freeAddress() (string, error) {

@@ -234,7 +234,8 @@ func TestBuilder_SameRowsSameBytes(t *testing.T) {
 		require.NoError(t, err)
 		return slices.Clone(data)
 	}
-	assert.Equal(t, encode(), encode())
+	first, again := encode(), encode()
+	assert.Equal(t, first, again)
 }
 
 func TestCompressor_FramesThatChGoReads(t *testing.T) {

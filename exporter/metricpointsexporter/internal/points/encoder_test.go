@@ -173,7 +173,7 @@ func TestEncoder_EventTime(t *testing.T) {
 }
 
 func TestEncoder_ValuesAsTheyAre(t *testing.T) {
-	for _, want := range []float64{0, -0.0, 1.5, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1), math.NaN()} {
+	for _, want := range []float64{0, math.Copysign(0, -1), 1.5, math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1), math.NaN()} {
 		metrics := request(t, gauge("", "", ""))
 		firstPoint(metrics).SetDoubleValue(want)
 		rows, _ := encode(t, newSettings(t), metrics)
