@@ -46,8 +46,9 @@ func build(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	binary = filepath.Join(dir, "pitwall-clickhouse")
-	cmd := exec.Command("go", "build", "-o", binary, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	flags, cgo := buildFlags()
+	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-o", binary, ".")...)
+	cmd.Env = append(os.Environ(), cgo)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		return 1
