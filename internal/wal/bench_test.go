@@ -131,7 +131,7 @@ func BenchmarkOpenBacklog(b *testing.B) {
 		require.NoError(b, err)
 		r := take(b, l)
 		b.StopTimer()
-		require.EqualValues(b, rows, l.Stats().RecoveredRows)
+		require.Equal(b, rows, l.Stats().RecoveredRows)
 		require.Len(b, ids(b, l, r), r.Rows/benchRows)
 		require.NoError(b, l.Close())
 		b.StartTimer()

@@ -62,9 +62,12 @@ const (
 	kindDone
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+func checksum(b []byte) uint32 { return extend(0, b) }
 
-func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+// extend continues a checksum. The standard library makes the table once.
+func extend(sum uint32, b []byte) uint32 {
+	return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), b)
+}
 
 // header is a decoded record header.
 type header struct {
@@ -89,7 +92,7 @@ func seedFor(id logID, number uint64) uint32 {
 // headerCRC mixes in the offset by a product, so that neighbouring records do
 // not differ in a few bits only; it is one-to-one up to 32 GiB.
 func headerCRC(seed uint32, b []byte, off int64) uint32 {
-	return crc32.Update(seed+uint32(off/alignment)*0x9e3779b1, castagnoli, b[:headerBytes-4])
+	return extend(seed+uint32(off/alignment)*0x9e3779b1, b[:headerBytes-4])
 }
 
 // appendRecord appends the record that will stand at offset off of its segment.

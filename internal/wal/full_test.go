@@ -207,12 +207,12 @@ func TestLog_WriteErrorAbandonsSegment(t *testing.T) {
 			l := open(t, Options{Dir: dir, CutRows: 10, CutInterval: time.Hour, Logger: zap.NewNop()})
 			put(t, l, 0, 25)
 			seg := l.active // idle: the committer touches nothing until the next append
-			real := seg.file
+			good := seg.file
 			bad, err := os.OpenFile(device, os.O_RDWR, 0)
 			require.NoError(t, err)
 			// What the disk kept of the failing write, although it said no.
 			tail := oneRow(nil, seg.seed, seg.size, numbered(30, 100))
-			_, err = real.WriteAt(tail, seg.size)
+			_, err = good.WriteAt(tail, seg.size)
 			require.NoError(t, err)
 			seg.file = bad
 
@@ -222,7 +222,7 @@ func TestLog_WriteErrorAbandonsSegment(t *testing.T) {
 			put(t, l, 40, 45)
 			require.NoError(t, bad.Close())
 			seg.mu.Lock()
-			seg.file = real
+			seg.file = good
 			seg.mu.Unlock()
 			crash := quickDir(t)
 			copyLog(t, dir, crash)

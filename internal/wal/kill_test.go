@@ -119,7 +119,7 @@ func readTable(t *testing.T, path string) (*store, int) {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	s, repeated := newStore(), 0
-	for _, line := range strings.Split(string(data), "\n") {
+	for line := range strings.SplitSeq(string(data), "\n") {
 		fields := strings.Fields(line)
 		if len(fields) < 2 || fields[len(fields)-1] != "." {
 			continue

@@ -101,8 +101,7 @@ func Open(opts Options) (*Log, error) {
 		return nil, err
 	}
 	if err = l.begin(); err != nil {
-		l.closeFiles()
-		return nil, fmt.Errorf("open log %s: %w", opts.Dir, err)
+		return nil, errors.Join(fmt.Errorf("open log %s: %w", opts.Dir, err), l.closeFiles())
 	}
 	go l.run()
 	return l, nil

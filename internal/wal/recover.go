@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,9 +29,7 @@ func (l *Log) recover() error {
 		}
 	}
 	if snap == nil {
-		if _, err := rand.Read(l.id[:]); err != nil {
-			return fmt.Errorf("make a log id: %w", err)
-		}
+		_, _ = rand.Read(l.id[:]) // never fails
 		for _, n := range numbers {
 			l.setAside(l.segmentPath(n))
 		}
@@ -198,6 +195,16 @@ func (f *ledger) cut(seg *segment, rec record) {
 		}
 	}
 	f.add(&span{seg: seg, start: b.start, end: b.end, rows: rows, sec: rec.sec}, false)
+}
+
+func (f *ledger) done(rec record) {
+	b, ok := decodeDone(rec.payload)
+	if !ok {
+		return
+	}
+	if s := f.spans[key(b)]; s != nil && s.end == b.end {
+		f.drop(s)
+	}
 }
 
 // adopt makes what was found the state of the log.

@@ -3,7 +3,6 @@ package wal
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -90,7 +89,7 @@ func (s *segment) isDamaged() bool {
 // openSegment begins a new segment whose snapshot cuts everything uncut, and
 // makes it the active one. What it cuts can be taken as soon as it returns nil.
 func (l *Log) openSegment() error {
-	own := snapshotSegment{l.next, rand.Uint64()}
+	own := snapshotSegment{l.next, newNonce()}
 	snap := snapshot{id: l.id, own: own}
 	l.mu.Lock()
 	for _, seg := range l.segments {

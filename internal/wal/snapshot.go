@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -17,6 +18,12 @@ type bounds struct {
 }
 
 type snapshotSegment struct{ number, nonce uint64 }
+
+func newNonce() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
+}
 
 type snapshotRange struct {
 	bounds

@@ -3,16 +3,24 @@ package wal
 import (
 	"errors"
 	"io"
-	"math/rand/v2"
 
 	"go.uber.org/zap"
 )
+
+// walker follows the records of a segment and keeps what is not cut yet.
+type walker struct {
+	seg   *segment
+	found *ledger
+	run   span // records not cut
+	held  span // behind them, records with a good header and an unreadable payload
+	lost  bool // a record of another type was unreadable
+}
 
 // walk reads all records of a segment. A segment in which no record can be read
 // is set aside.
 func (l *Log) walk(number uint64, found *ledger) error {
 	// Without its own nonce its tokens are new ones.
-	seg := l.newSegment(snapshotSegment{number, rand.Uint64()})
+	seg := l.newSegment(snapshotSegment{number, newNonce()})
 	file, err := seg.reader()
 	if err != nil {
 		return err
@@ -24,15 +32,7 @@ func (l *Log) walk(number uint64, found *ledger) error {
 	seg.onDisk = info.Size()
 	var sc scanner
 	sc.reset(file, seg.seed, 0, seg.onDisk)
-	var run, held span // uncut records; behind them, unreadable payloads with good headers
-	lost := false      // a record of another type was unreadable
-	flush := func() {
-		if run.rows > 0 {
-			s := run
-			found.add(&s, true)
-		}
-		run = span{}
-	}
+	w := walker{seg: seg, found: found}
 	for {
 		rec, err := sc.next()
 		if errors.Is(err, io.EOF) {
@@ -41,40 +41,9 @@ func (l *Log) walk(number uint64, found *ledger) error {
 		if err != nil {
 			return err
 		}
-		if !rec.intact {
-			// A torn end, or damage: what follows tells.
-			held.extend(seg, rec)
-			lost = lost || rec.kind != kindData
-			continue
-		}
-		seg.damaged = seg.damaged || rec.gap || lost || held.rows > 0
-		seg.size = rec.end
-		run.join(held)
-		if rec.gap || lost {
-			// It may have been a cut; a range must not reach across it.
-			flush()
-		}
-		held, lost = span{}, false
-		switch rec.kind {
-		case kindSnapshot:
-			seg.first = rec.end
-			if snap, err := decodeSnapshot(rec.payload); err == nil {
-				seg.nonce = snap.own.nonce
-			}
-		case kindData:
-			run.extend(seg, rec)
-		case kindCut:
-			flush()
-			found.cut(seg, rec)
-		case kindDone:
-			if b, ok := decodeDone(rec.payload); ok {
-				if s := found.spans[key(b)]; s != nil && s.end == b.end {
-					found.drop(s)
-				}
-			}
-		}
+		w.record(rec)
 	}
-	flush()
+	w.flush()
 	if seg.size == 0 {
 		l.setAside(seg.path)
 		return seg.close()
@@ -87,6 +56,47 @@ func (l *Log) walk(number uint64, found *ledger) error {
 	}
 	l.segments = append(l.segments, seg)
 	return nil
+}
+
+func (w *walker) record(rec record) {
+	if !rec.intact {
+		// A torn end, or damage: what follows tells.
+		w.held.extend(w.seg, rec)
+		w.lost = w.lost || rec.kind != kindData
+		return
+	}
+	broken := rec.gap || w.lost
+	w.seg.damaged = w.seg.damaged || broken || w.held.rows > 0
+	w.seg.size = rec.end
+	w.run.join(w.held)
+	w.held, w.lost = span{}, false
+	if broken {
+		// It may have been a cut; a range must not reach across it.
+		w.flush()
+	}
+	switch rec.kind {
+	case kindData:
+		w.run.extend(w.seg, rec)
+	case kindCut:
+		w.flush()
+		w.found.cut(w.seg, rec)
+	case kindDone:
+		w.found.done(rec)
+	case kindSnapshot:
+		w.seg.first = rec.end
+		if snap, err := decodeSnapshot(rec.payload); err == nil {
+			w.seg.nonce = snap.own.nonce
+		}
+	}
+}
+
+// flush ends the run.
+func (w *walker) flush() {
+	if w.run.rows > 0 {
+		s := w.run
+		w.found.add(&s, true)
+	}
+	w.run = span{}
 }
 
 // extend adds a data record's rows; records of other types add nothing.
