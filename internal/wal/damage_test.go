@@ -1,6 +1,10 @@
 package wal
 
 import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+	"golang.org/x/sys/unix"
 )
 
 // crashed leaves a log as kill -9 does: payloads 0..27 acknowledged, ranges
@@ -244,6 +249,39 @@ func TestLog_CorruptNewestSnapshot(t *testing.T) {
 	}
 	require.Zero(t, stats.DamagedRows)
 	require.EqualValues(t, 1, stats.SetAside)
+}
+
+// badPage is a file with a page that the disk does not give back.
+type badPage struct {
+	*bytes.Reader
+	page int64
+}
+
+func (b badPage) ReadAt(p []byte, off int64) (int, error) {
+	if off < (b.page+1)*diskPage && off+int64(len(p)) > b.page*diskPage {
+		return 0, unix.EIO
+	}
+	return b.Reader.ReadAt(p, off)
+}
+
+func TestScanner_UnreadablePageCostsOnlyItsRecords(t *testing.T) {
+	var data []byte
+	for id := range uint64(1000) {
+		data = oneRow(data, 7, int64(len(data)), numbered(id, 40)) // 64 bytes each
+	}
+	var sc scanner
+	sc.reset(badPage{bytes.NewReader(data), 3}, 7, 0, int64(len(data)))
+	var got []uint64
+	for {
+		rec, err := sc.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		require.Equal(t, rec.off == 4*diskPage, rec.gap)
+		got = append(got, binary.LittleEndian.Uint64(rec.payload))
+	}
+	require.Equal(t, append(seq(0, 192), seq(256, 1000)...), got)
 }
 
 func TestLog_NothingReadableStartsFresh(t *testing.T) {

@@ -71,6 +71,28 @@ func TestLog_FullRecoversWhenOnlyTheActiveSegmentIsLeft(t *testing.T) {
 	got.requireExactlyOnce(t, acked, nil)
 }
 
+// Nor may it stay when others leave no room even for the next one.
+func TestLog_FullRecoversWithoutRoomForAnotherFile(t *testing.T) {
+	dir := smallDisk(t)
+	l := open(t, Options{Dir: dir, CutRows: 10, CutInterval: time.Millisecond, Logger: zap.NewNop()})
+	acked, _ := fill(t, l, 0, 10_000)
+	got := newStore()
+	var held []Range
+	for rows := 0; rows < len(acked); rows += held[len(held)-1].Rows {
+		held = append(held, take(t, l))
+		got.insert(t, held[len(held)-1].Token(), ids(t, l, held[len(held)-1]))
+	}
+	filler(t, dir)
+	for _, r := range held {
+		l.Done(r)
+	}
+	waitFor(t, "room after everything was done", func() bool {
+		return l.Append(t.Context(), numbered(9_999, 10_000), 1) == nil
+	})
+	drainInto(t, l, got)
+	got.requireExactlyOnce(t, append(acked, 9_999), nil)
+}
+
 // smallDisk is a file system of its own, so that it can be filled.
 func smallDisk(t *testing.T) string {
 	dir := t.TempDir()

@@ -19,9 +19,6 @@ func (r Range) Token() string {
 	return fmt.Sprintf("%s-%d-%d-%d-%016x", r.log.id, r.span.seg.number, r.span.start, r.span.end, r.span.seg.nonce)
 }
 
-// Bytes is the range's size on disk.
-func (r Range) Bytes() int64 { return r.span.end - r.span.start }
-
 // Next waits for the next range and hands it out, oldest first, each once per
 // opening. Many may be out at a time.
 func (l *Log) Next(ctx context.Context) (Range, error) {
