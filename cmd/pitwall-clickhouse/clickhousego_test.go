@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"testing"
 	"time"
@@ -74,7 +73,6 @@ func goTypes(t *testing.T, conn driver.Conn, database string) {
 		ip IPv4, u256 UInt128, lcn LowCardinality(Nullable(String))
 	) ENGINE = MergeTree ORDER BY u8`))
 	type row struct {
-		text        string
 		u8          uint8
 		i64         int64
 		f64         float64
@@ -240,6 +238,6 @@ func goCancel(t *testing.T, h *helper, conn driver.Conn, name string) {
 	require.Eventually(t, running, 10*time.Second, 20*time.Millisecond)
 	cancel()
 	err := <-result
-	assert.True(t, errors.Is(err, context.Canceled), "%v", err)
+	assert.ErrorIs(t, err, context.Canceled)
 	assert.Eventually(t, func() bool { return !running() }, 10*time.Second, 20*time.Millisecond, "the statement goes on")
 }

@@ -171,7 +171,7 @@ func TestRepeatedTokenStoresNothing(t *testing.T) {
 	h.insertNative(block, "insert_deduplication_token=four", "session_id=s")
 	h.insertNative(block, "insert_deduplication_token=five", "session_id=s")
 	assert.Equal(t, "150000\t3", count())
-	assert.Equal(t, "", h.query("SELECT getSetting('insert_deduplication_token')", "session_id=s"))
+	assert.Empty(t, h.query("SELECT getSetting('insert_deduplication_token')", "session_id=s"))
 }
 
 func TestSchemaStatementsAreAllowed(t *testing.T) {

@@ -24,15 +24,17 @@ const (
 // The process's first thread must never enter the engine: there, and only there, it
 // finds its stack by reading /proc/self/maps, which a confined process cannot. Only
 // from an init function is the thread that main keeps sure to be that one.
+//
+//nolint:gochecknoinits // see above
 func init() { runtime.LockOSThread() }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:]))
+	os.Exit(run(os.Args[1:]))
 }
 
-func run(ctx context.Context, args []string) int {
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
 	o, confined, err := confinedOptions()
 	if err == nil && !confined {
 		o, err = parseOptions(args)

@@ -71,7 +71,9 @@ func serve(ctx context.Context, o options) (err error) {
 	case <-ctx.Done():
 	}
 	drain(server, endRequests)
-	<-served
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", o.Listen, err)
+	}
 	return nil
 }
 

@@ -46,7 +46,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		return 0, exception(codeRequestTooLarge, "The decompressed request is too large")
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = bodyError(err)
 	}
 	return n, err
@@ -55,8 +55,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 func (b *boundedBody) Close() error { return b.closer.Close() }
 
 func bodyError(err error) error {
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return exception(codeRequestTooLarge, "The request is larger than %d bytes", tooLarge.Limit)
 	}
 	return exception(codeCannotDecompress, "Cannot read the request's body: %v", err)
@@ -97,12 +96,12 @@ func (s *Server) readStatement(query string, body io.Reader) (*text, error) {
 		}
 	}
 	buf := bytes.NewBufferString(query)
-	for whole, joined := false, query == ""; ; {
+	for joined := query == ""; ; {
 		n, err := io.CopyN(buf, body, int64(max(64<<10, buf.Len())))
-		if err != nil && err != io.EOF {
+		whole := errors.Is(err, io.EOF)
+		if err != nil && !whole {
 			return nil, err
 		}
-		whole = err == io.EOF
 		if !joined && n > 0 {
 			// ClickHouse puts a line end between the two parts.
 			rest := bytes.Clone(buf.Bytes()[len(query):])

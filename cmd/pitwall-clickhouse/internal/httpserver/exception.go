@@ -67,11 +67,10 @@ func status(code int) int {
 		10, 15, 44, 36, 53, 62, 117, 127, 130, 427, 167, 168, 206, 321, 691, // arguments, columns, syntax, types
 		codeBadParameter, codeSessionTimeout, codeCannotDecompress, codeUnknownCompressor:
 		return http.StatusBadRequest
-	case 46, 47, 48, 50, 56, 60, 63, 64, 73, 78, 81, 115, 511, codeSessionNotFound: // UNKNOWN_*
-		if code == 48 {
-			return http.StatusNotImplemented
-		}
+	case 46, 47, 50, 56, 60, 63, 64, 73, 78, 81, 115, 511, codeSessionNotFound: // UNKNOWN_*
 		return http.StatusNotFound
+	case 48:
+		return http.StatusNotImplemented
 	case 223, codeRequestTooLarge:
 		return http.StatusRequestEntityTooLarge
 	case 209, 76, 439, codeTooManyQueries: // socket timeout, file, no thread

@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -66,7 +67,7 @@ func (s *Server) readMultipart(r *http.Request, q *request, body io.Reader) (*te
 	left := s.limits.External
 	for {
 		part, err := form.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return t, tables, nil
 		}
 		if err != nil {

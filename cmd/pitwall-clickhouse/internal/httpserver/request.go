@@ -22,7 +22,6 @@ type request struct {
 	revision uint64 // of Native results, client_protocol_version
 
 	framesOut, framesIn bool // compress, decompress
-	encodingOut         string
 	waitEnd             bool
 
 	session        string

@@ -104,7 +104,8 @@ func (s *Server) run(out *answer, r *http.Request, q *request, t *text, conn *ch
 		return insert(out, q, t, conn)
 	}
 	// From here on the body has been read, so a client that leaves is noticed.
-	defer s.watch(r.Context(), id)()
+	stop := s.watch(r.Context(), id)
+	defer stop()
 	format := statement.OutputFormat(t.sql)
 	if format == "" {
 		format = q.format

@@ -89,7 +89,9 @@ func (b saved) restore(conn *chdb.Conn, moved bool) error {
 	return conn.Exec("SET " + b.changes)
 }
 
-var escapes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "`", "\\`")
+func quoteText(s string) string { return quote(s, "'") }
+func quoteName(s string) string { return quote(s, "`") }
 
-func quoteText(s string) string { return "'" + escapes.Replace(s) + "'" }
-func quoteName(s string) string { return "`" + escapes.Replace(s) + "`" }
+func quote(s, mark string) string {
+	return mark + strings.NewReplacer(`\`, `\\`, mark, `\`+mark).Replace(s) + mark
+}

@@ -126,8 +126,8 @@ func (s *inserts) settings() (int, Verdict) {
 		if name.kind != word || !eq.sym("=") {
 			return 0, s.not(eq)
 		}
-		stop, depth := 0, 0
-		for {
+		var stop int
+		for depth := 0; ; {
 			t := s.next()
 			if t.kind == end || t.kind == open {
 				return 0, s.not(t)
