@@ -15,7 +15,7 @@ type Paths struct {
 	Read  []string // files, or directories and all below; absent ones do not count
 }
 
-// ErrUnsupported means that the kernel (Linux before 5.13, or one without
+// ErrUnsupported means that the kernel (Linux before 5.19, or one without
 // Landlock) or a container's rules do not allow a process to confine itself.
 var ErrUnsupported = errors.New("landlock is not available on this machine")
 
@@ -28,11 +28,13 @@ const (
 // Confine restricts the calling thread, for good, and what it starts or becomes.
 // The caller has locked its goroutine to the thread.
 func Confine(paths Paths) error {
-	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 || abi < 1 {
+	abi := version()
+	// The first version forbids every rename from one directory to another, and the
+	// engine cannot work without.
+	if abi < 2 {
 		return ErrUnsupported
 	}
-	attr := rights(int(abi))
+	attr := rights(abi)
 	rules, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return fmt.Errorf("create landlock rules: %w", errno)
@@ -57,13 +59,19 @@ func Confine(paths Paths) error {
 	return nil
 }
 
+// version is that of the kernel's Landlock, 0 for none.
+func version() int {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(abi)
+}
+
 // rights are all that a kernel of this ABI can withhold: of files each right, of
 // the network outgoing connections, and signals to processes outside.
 func rights(abi int) unix.LandlockRulesetAttr {
-	a := unix.LandlockRulesetAttr{Access_fs: unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1}
-	if abi >= 2 {
-		a.Access_fs |= unix.LANDLOCK_ACCESS_FS_REFER
-	}
+	a := unix.LandlockRulesetAttr{Access_fs: unix.LANDLOCK_ACCESS_FS_REFER<<1 - 1}
 	if abi >= 3 {
 		a.Access_fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}

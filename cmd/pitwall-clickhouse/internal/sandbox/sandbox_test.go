@@ -53,6 +53,10 @@ func TestConfine(t *testing.T) {
 		assert.Equal(t, unix.EACCES, try(filepath.Join(closed, "b"), unix.O_CREAT|unix.O_WRONLY))
 		assert.Equal(t, unix.EACCES, try("/proc/self/environ", unix.O_RDONLY))
 		assert.Equal(t, unix.EACCES, unix.Rename(filepath.Join(open, "a"), filepath.Join(closed, "stolen")))
+		if version() < 4 {
+			t.Log("this kernel's Landlock does not know connections: not tested")
+			return
+		}
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 		assert.NoError(t, err)
 		defer unix.Close(fd)
