@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-//go:embed registry/*.yaml
+//go:embed registry/host.yaml registry/pitwall.yaml registry/registry_manifest.yaml
 var embedded embed.FS
 
 const manifestName = "registry_manifest.yaml"

@@ -31,9 +31,9 @@ type group struct {
 	Attributes  []rawAttribute `yaml:"attributes"`
 	Annotations struct {
 		Pitwall struct {
-			Since   string   `yaml:"since"`
-			Sources []string `yaml:"sources"`
-			Table   []rule   `yaml:"table"`
+			Since   string `yaml:"since"`
+			Sources []any  `yaml:"sources"`
+			Table   []rule `yaml:"table"`
 		} `yaml:"pitwall"`
 	} `yaml:"annotations"`
 }
