@@ -83,7 +83,9 @@ func (l *loader) source(at Place, what string, raw rawSource) (Source, bool) {
 		Place: at, Producer: raw.Producer, Unit: raw.Unit, Scale: 1, Since: raw.Since, Until: raw.Until,
 		Derived: raw.Derived, Note: raw.Note,
 	}
-	if !slices.Contains(l.producers, raw.Producer) {
+	// An attribute's source without a producer is an alias that anyone may use.
+	alias := raw.Producer == "" && strings.HasPrefix(what, "attribute ")
+	if !alias && !slices.Contains(l.producers, raw.Producer) {
 		l.fail(at, "%s: unknown producer %q", what, raw.Producer)
 	}
 	types := []schema.SourceType{schema.AnyType, schema.Gauge, schema.Counter, schema.UpDownCounter, schema.Histogram, schema.Summary}
