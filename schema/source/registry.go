@@ -88,7 +88,8 @@ type Source struct {
 	Unit  string
 	Scale float64
 	Type  schema.SourceType
-	Set   []schema.Condition
+	// When are labels of the producer that points must carry; Set are attributes of ours that they get.
+	When, Set []schema.Condition
 	// Values translate the values of an attribute's source.
 	Values []Pair
 	// Since and Until are the first and the last version of the producer with that name.
@@ -143,3 +144,11 @@ func (a *Attribute) allows(value string) bool {
 }
 
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+
+func (r *Registry) metricGroups() []*Group {
+	groups := make([]*Group, len(r.Metrics))
+	for i, m := range r.Metrics {
+		groups[i] = &m.Group
+	}
+	return groups
+}

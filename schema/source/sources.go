@@ -30,6 +30,9 @@ func (l *loader) groupSource(kind string, g *Group, unit string, raw rawSource) 
 			s.Captures = append(s.Captures, l.capture(at, what, g, raw, part.Attribute))
 		}
 	}
+	for _, when := range raw.When {
+		s.When = append(s.When, schema.Condition{Attribute: when.key, Value: when.value})
+	}
 	for _, set := range raw.Set {
 		switch use := g.find(set.key); {
 		case use == nil:
@@ -57,8 +60,8 @@ func (l *loader) attributeSource(file string, a *Attribute, raw rawSource) Sourc
 	if !ok {
 		return s
 	}
-	if len(raw.Set) > 0 || raw.Unit != "" || raw.Type != "" {
-		l.fail(at, "%s: an attribute's source has no set, unit or type", what)
+	if len(raw.When) > 0 || len(raw.Set) > 0 || raw.Unit != "" || raw.Type != "" {
+		l.fail(at, "%s: an attribute's source has no when, set, unit or type", what)
 	}
 	if len(s.Name.Parts) != 1 || s.Name.Parts[0].Attribute != "" {
 		l.fail(at, "%s: an attribute's source captures nothing", what)
@@ -143,25 +146,32 @@ func (s *Source) captures(attribute string) bool {
 	return slices.ContainsFunc(s.Captures, func(c Capture) bool { return c.Attribute == attribute })
 }
 
-// expand returns the source's names with each capture of known values replaced by them; open captures stay.
-func (s *Source) expand() []schema.Template {
-	names := []schema.Template{{}}
+// expanded is one of the names that a source stands for: captures of known values are replaced by them, open ones stay.
+type expanded struct {
+	Name schema.Template
+	Set  []schema.Condition
+	// Open are the captures that stay, in order.
+	Open []Capture
+}
+
+func (s *Source) expand() []expanded {
+	names := []expanded{{Set: s.Set}}
 	capture := 0
 	for _, part := range s.Name.Parts {
-		parts := []schema.Part{part}
+		var c Capture
 		if part.Attribute != "" {
-			if known := s.Captures[capture].Values; len(known) > 0 {
-				parts = parts[:0]
-				for _, v := range known {
-					parts = append(parts, schema.Part{Literal: v.Theirs})
-				}
-			}
+			c = s.Captures[capture]
 			capture++
 		}
-		var longer []schema.Template
+		var longer []expanded
 		for _, name := range names {
-			for _, p := range parts {
-				longer = append(longer, schema.Template{Parts: append(slices.Clone(name.Parts), p)})
+			if len(c.Values) == 0 {
+				longer = append(longer, name.with(part, c))
+			}
+			for _, v := range c.Values {
+				next := name.with(schema.Part{Literal: v.Theirs}, Capture{})
+				next.Set = append(slices.Clone(name.Set), schema.Condition{Attribute: c.Attribute, Value: v.Ours})
+				longer = append(longer, next)
 			}
 		}
 		names = longer
@@ -169,7 +179,22 @@ func (s *Source) expand() []schema.Template {
 	return names
 }
 
-// checkSources finds names of one producer that would become two metrics.
+// with returns the name with one more part; literals next to each other become one.
+func (e expanded) with(part schema.Part, open Capture) expanded {
+	parts := slices.Clone(e.Name.Parts)
+	if last := len(parts) - 1; last >= 0 && part.Attribute == "" && parts[last].Attribute == "" {
+		parts[last].Literal += part.Literal
+	} else {
+		parts = append(parts, part)
+	}
+	e.Name = schema.Template{Parts: parts}
+	if open.Attribute != "" {
+		e.Open = append(slices.Clone(e.Open), open)
+	}
+	return e
+}
+
+// checkSources finds names of one producer that would become two metrics, spans or events.
 func (l *loader) checkSources() {
 	seen := map[string][]claimed{}
 	check := func(kind, target string, sources []Source) {
@@ -177,21 +202,17 @@ func (l *loader) checkSources() {
 			if s.Derived {
 				continue
 			}
-			for _, name := range s.expand() {
-				key := kind + " " + s.Producer + ":" + shape(name)
+			for _, e := range s.expand() {
+				key := kind + " " + s.Producer + ":" + shape(e.Name)
 				for _, other := range seen[key] {
-					if !overlap(s, other.Source) {
-						continue
+					if overlap(s, other.Source) {
+						l.fail(s.Place, "%s %q: source %s:%s is already %q at %s", kind, target, s.Producer, e.Name, other.target, other.Place)
+						break
 					}
-					l.fail(s.Place, "%s %q: source %s:%s is already %q at %s", kind, target, s.Producer, name, other.target, other.Place)
-					break
 				}
 				seen[key] = append(seen[key], claimed{s, target})
 			}
 		}
-	}
-	for _, a := range l.registry.Attributes {
-		check("attribute", a.Name, a.Sources)
 	}
 	for _, m := range l.registry.Metrics {
 		check("metric", m.Name, m.Sources)
@@ -201,6 +222,25 @@ func (l *loader) checkSources() {
 	}
 	for _, e := range l.registry.Events {
 		check("event", e.Name, e.Sources)
+	}
+	for _, groups := range [][]*Group{l.registry.Entities, l.registry.metricGroups(), l.registry.Spans, l.registry.Events} {
+		for _, g := range groups {
+			l.checkKeys(g)
+		}
+	}
+}
+
+// checkKeys finds a key of a producer that would become two attributes of one metric: elsewhere the metric decides.
+func (l *loader) checkKeys(g *Group) {
+	keys := map[string]string{}
+	for _, use := range g.Uses {
+		for _, s := range use.Sources {
+			key := s.Producer + ":" + s.Name.String()
+			if first, taken := keys[key]; taken {
+				l.fail(s.Place, "attribute %q: source %s is also one of %q, and %q has both", use.Name, key, first, g.Name)
+			}
+			keys[key] = use.Name
+		}
 	}
 }
 
@@ -221,11 +261,19 @@ func shape(name schema.Template) string {
 	return b.String()
 }
 
-// overlap reports whether two sources could both mean a metric of one type and one version of the producer.
+// overlap reports whether two sources could both mean a point of one type, with the same labels, from one version of the
+// producer.
 func overlap(a, b Source) bool {
 	sameType := a.Type == b.Type || a.Type == schema.AnyType || b.Type == schema.AnyType
 	before := func(until, since string) bool {
 		return until != "" && since != "" && compareVersions(until, since) < 0
+	}
+	for _, c := range a.When {
+		for _, d := range b.When {
+			if c.Attribute == d.Attribute && c.Value != d.Value {
+				return false
+			}
+		}
 	}
 	return sameType && !before(a.Until, b.Since) && !before(b.Until, a.Since)
 }

@@ -81,6 +81,7 @@ type rawSource struct {
 	Name     string `yaml:"name"`
 	Unit     string `yaml:"unit"`
 	Type     string `yaml:"type"`
+	When     pairs  `yaml:"when"`
 	Set      pairs  `yaml:"set"`
 	Values   values `yaml:"values"`
 	Since    string `yaml:"since"`
