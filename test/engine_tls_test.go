@@ -62,6 +62,7 @@ func startSecured(t *testing.T) secured {
 	cfg.DataDirectory = filepath.Join(t.TempDir(), "clickhouse")
 	cfg.ListenAddress = s.address
 	cfg.StartTimeout = time.Minute
+	cfg.CreateSchema = false // the tests make the tables they need
 	cfg.User, cfg.Password = "writer", writerPassword
 	cfg.Reader.User = "reader"
 	cfg.Reader.PasswordFile = filepath.Join(t.TempDir(), "reader.password")

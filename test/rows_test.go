@@ -54,7 +54,7 @@ type queryFunc func(sql string) (string, error)
 func storedRows(t *testing.T, query queryFunc, where string) []row {
 	t.Helper()
 	answer, err := query(`SELECT toUnixTimestamp64Milli(event_time), hex(run_id), hex(host), rank, device, step, hex(metric),
-		reinterpretAsUInt64(value), hex(unit), hex(tags_json)
+		hex(unit), hex(tags_json), reinterpretAsUInt64(value)
 		FROM training_observability.metric_points WHERE ` + where + ` FORMAT TabSeparated`)
 	require.NoError(t, err)
 	var rows []row
@@ -64,7 +64,7 @@ func storedRows(t *testing.T, query queryFunc, where string) []row {
 		rows = append(rows, row{
 			millis: int64(whole(t, f[0], 64)), run: text(t, f[1]), host: text(t, f[2]),
 			rank: uint32(whole(t, f[3], 32)), device: uint16(whole(t, f[4], 16)), step: whole(t, f[5], 64),
-			metric: text(t, f[6]), value: number(math.Float64frombits(whole(t, f[7], 64))), unit: text(t, f[8]), tags: text(t, f[9]),
+			metric: text(t, f[6]), unit: text(t, f[7]), tags: text(t, f[8]), value: number(math.Float64frombits(whole(t, f[9], 64))),
 		})
 	}
 	return rows
