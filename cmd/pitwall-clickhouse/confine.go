@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -54,16 +56,35 @@ func confinedPaths(o options, self string) sandbox.Paths {
 	p := sandbox.Paths{
 		Write: []string{o.DataDir},
 		Read: []string{
-			self, o.Library, "/lib", "/lib64", "/usr", "/sys",
-			"/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/hosts", "/etc/nsswitch.conf", "/etc/resolv.conf",
-			"/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/self/stat", "/proc/self/statm", "/proc/self/status",
+			self, o.Library, "/lib", "/lib64", "/usr", "/sys", "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone",
+			"/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/resolv.conf",
+			"/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/sys/vm/overcommit_memory", "/proc/sys/net/core/somaxconn",
+			"/proc/self/stat", "/proc/self/statm", "/proc/self/status", "/proc/self/cgroup", "/proc/self/mountinfo",
 			"/dev/null", "/dev/urandom",
 		},
 	}
+	p.Read = append(p.Read, loaderDirs()...)
 	if o.CertFile != "" {
 		p.Read = append(p.Read, filepath.Dir(o.CertFile), filepath.Dir(o.KeyFile))
 	}
 	return p
+}
+
+// loaderDirs are where this process has its shared libraries from, which is not
+// the same everywhere.
+func loaderDirs() []string {
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return nil // most systems have them below /lib or /usr
+	}
+	var dirs []string
+	for line := range strings.SplitSeq(string(maps), "\n") {
+		if i := strings.IndexByte(line, '/'); i >= 0 && strings.Contains(line[i:], ".so") {
+			dirs = append(dirs, filepath.Dir(line[i:]))
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // confinedOptions are the options that confine passed on, if it did.

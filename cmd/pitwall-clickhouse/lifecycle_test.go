@@ -48,6 +48,7 @@ func TestUsageErrors(t *testing.T) {
 		"half of TLS":       {[]string{"--data-dir", dir, "--tls-key", "k"}, "--tls-cert and --tls-key belong together"},
 		"no library":        {[]string{"--data-dir", dir, "--library", dir + "/lib.so"}, "--library: stat " + dir + "/lib.so: no such file or directory"},
 		"too little memory": {[]string{"--data-dir", dir, "--max-memory", "1000"}, "--max-memory 1000 is less than 268435456 bytes"},
+		"unknown flag":      {[]string{"--dir", dir}, "flag provided but not defined: -dir"},
 		"stray argument":    {[]string{"--data-dir", dir, "extra"}, `unexpected argument "extra"`},
 	}
 	for name, tt := range tests {

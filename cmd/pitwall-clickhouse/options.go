@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -34,6 +35,7 @@ func parseOptions(args []string) (options, error) {
 	var o options
 	var user, passwordFile, reader, readerFile string
 	f := flag.NewFlagSet("pitwall-clickhouse", flag.ContinueOnError)
+	f.SetOutput(io.Discard) // an error is one line, not all the flags
 	f.StringVar(&o.DataDir, "data-dir", "", "directory of the engine's data (required)")
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:8123", "address to listen on")
 	f.StringVar(&o.Library, "library", "", "path of libchdb.so (default: beside the executable)")
@@ -47,6 +49,8 @@ func parseOptions(args []string) (options, error) {
 	f.BoolVar(&o.StopOnStdinClose, "stop-on-stdin-close", false, "stop when standard input is closed")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
+			f.SetOutput(os.Stdout)
+			f.PrintDefaults()
 			err = errHelp
 		}
 		return o, err
