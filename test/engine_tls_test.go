@@ -28,24 +28,6 @@ const (
 	readerPassword = `r&=?#%+/é 'quoted'`
 )
 
-// seedTable is the table as its owner wrote it.
-const seedTable = "CREATE TABLE IF NOT EXISTS training_observability.metric_points\n(\n" +
-	"`event_time` DateTime64(3) DEFAULT now64(3),\n" +
-	"`run_id` LowCardinality(String),\n" +
-	"`host` LowCardinality(String) DEFAULT '',\n" +
-	"`rank` UInt32 DEFAULT 0,\n" +
-	"`device` UInt16 DEFAULT 65535,\n" +
-	"`step` UInt64 DEFAULT 0,\n" +
-	"`metric` LowCardinality(String),\n" +
-	"`value` Float64,\n" +
-	"`unit` LowCardinality(String) DEFAULT '',\n" +
-	"`tags_json` String DEFAULT ''\n" +
-	")\nENGINE = MergeTree\nPARTITION BY toYYYYMM(event_time)\n" +
-	"ORDER BY (run_id, metric, host, rank, device, step, event_time);"
-
-// seedQuery is what the owner asks with curl.
-const seedQuery = "SELECT metric, count(), avg(value) FROM training_observability.metric_points GROUP BY metric"
-
 // secured is an embedded engine as the extension starts it, with TLS and two accounts.
 type secured struct {
 	t       *testing.T
@@ -127,9 +109,10 @@ func freeAddress(t *testing.T) string {
 }
 
 func TestEngineOverTLS(t *testing.T) {
+	seedQuery := seedFile(t, "seed_query.sql")
 	s := startSecured(t)
 	s.requireWriter("CREATE DATABASE training_observability")
-	s.requireWriter(seedTable)
+	s.requireWriter(seedFile(t, "seed_table.sql"))
 	s.requireWriter("INSERT INTO training_observability.metric_points (run_id, metric, value) VALUES ('r', 'loss', 2), ('r', 'loss', 4)")
 
 	stored := func(t *testing.T) {

@@ -24,6 +24,7 @@ const complaint = "the table takes no points; they wait in the log"
 // the same log and arrives once the mistake is mended.
 func TestExporterOverTLS(t *testing.T) {
 	s := startSecured(t)
+	seedTable := seedFile(t, "seed_table.sql")
 	c := collectortest.New(t, "config/agent.yaml", quiet,
 		// It tries often, so that a line for each attempt would show.
 		"exporters: {metricpoints: {create_schema: false, retry: {initial_interval: 10ms, max_interval: 20ms}}}")
