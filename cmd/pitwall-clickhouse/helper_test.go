@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,7 +35,7 @@ func build(m *testing.M) int {
 		}
 		root = filepath.Join(root, "..")
 	}
-	library, _ = filepath.Abs(filepath.Join(root, "node_modules/@chdb/lib-linux-x64-gnu/libchdb.so"))
+	library, _ = filepath.Abs(filepath.Join(root, "node_modules/@chdb/lib-linux-"+npmArch()+"-gnu/libchdb.so"))
 	if _, err := os.Stat(library); err != nil {
 		fmt.Fprintln(os.Stderr, "the embedded engine is missing, run `make deps`:", err)
 		return 1
@@ -54,6 +55,13 @@ func build(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
+}
+
+func npmArch() string {
+	if runtime.GOARCH == "amd64" {
+		return "x64"
+	}
+	return runtime.GOARCH
 }
 
 // helper is a running pitwall-clickhouse.

@@ -3,6 +3,7 @@ package chdb
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,7 +20,8 @@ func TestEngine(t *testing.T) {
 		}
 		root = filepath.Join(root, "..")
 	}
-	path := filepath.Join(root, "node_modules/@chdb/lib-linux-x64-gnu/libchdb.so")
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	path := filepath.Join(root, "node_modules/@chdb/lib-linux-"+arch+"-gnu/libchdb.so")
 	_, err := os.Stat(path)
 	require.NoError(t, err, "the embedded engine is missing, run `make deps`")
 	config := filepath.Join(t.TempDir(), "config.xml")
