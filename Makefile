@@ -73,8 +73,9 @@ bench: ## Benchmarks, with allocations
 	@packages=$$($(UNIT)); go test -run '^$$' -bench . -benchmem $$packages $(wildcard ./test/bench)
 
 .PHONY: generate
-generate: $(GENERATORS) ## Write cmd/pitwall, the components' generated code, and format everything
+generate: $(GENERATORS) ## Write cmd/pitwall, the schema's and the components' generated code, and format everything
 	$(TOOLS)/builder --config builder-config.yaml --skip-get-modules --skip-compilation
+	go run ./schema/generate
 	for f in $(METADATA); do (cd $$(dirname $$f) && $(TOOLS)/mdatagen metadata.yaml); done
 	$(TOOLS)/gofumpt -w .
 

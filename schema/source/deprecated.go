@@ -1,5 +1,7 @@
 package source
 
+import "cmp"
+
 func (l *loader) deprecated(raw *deprecated, a annotations) *Deprecated {
 	if raw == nil {
 		return nil
@@ -11,7 +13,7 @@ func (l *loader) deprecated(raw *deprecated, a annotations) *Deprecated {
 func (l *loader) checkDeprecated() {
 	attributes, metrics := map[string]named{}, map[string]named{}
 	for _, a := range l.registry.Attributes {
-		attributes[a.Name] = named{a.Place, a.Deprecated, "", a.Type}
+		attributes[a.Name] = named{a.Place, a.Deprecated, a.Since, a.Type}
 	}
 	for _, m := range l.registry.Metrics {
 		metrics[m.Name] = named{m.Place, m.Deprecated, m.Since, m.Instrument + " in " + m.Unit}
@@ -64,8 +66,8 @@ func (l *loader) checkRenames(what string, names map[string]named) {
 		if to.kind != n.kind {
 			l.fail(n.Place, "%s %q: a rename changes nothing else: %q is a %s, this a %s", what, name, d.RenamedTo, to.kind, n.kind)
 		}
-		if d.In == "" {
-			d.In = to.since
+		if d.In = cmp.Or(d.In, to.since); d.In == "" {
+			l.fail(n.Place, "%s %q: deprecated_in is missing, and %q does not say since when it is", what, name, d.RenamedTo)
 		}
 		for seen, at := map[string]bool{name: true}, to; at.Deprecated != nil && at.RenamedTo != ""; at = names[at.RenamedTo] {
 			if seen[at.RenamedTo] {

@@ -144,7 +144,7 @@ func (l *loader) addAttributes(file string, g group) {
 		}
 		a := &Attribute{
 			Place: at, Name: raw.ID, Type: raw.Type.name, Brief: raw.Brief, Note: raw.Note, Stability: raw.Stability,
-			Examples: raw.Examples, Deprecated: l.deprecated(raw.Deprecated, raw.Annotations),
+			Examples: raw.Examples, Since: raw.Annotations.Pitwall.Since, Deprecated: l.deprecated(raw.Deprecated, raw.Annotations),
 		}
 		switch {
 		case a.Type == "":

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pitwall-otel/pitwall/schema"
 )
@@ -30,6 +31,7 @@ type Attribute struct {
 	Note       string
 	Stability  string
 	Examples   []string
+	Since      string
 	Deprecated *Deprecated
 	Sources    []Source
 }
@@ -152,3 +154,6 @@ func (r *Registry) metricGroups() []*Group {
 	}
 	return groups
 }
+
+// oneLine is a text of YAML, which may be folded, without its line breaks.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -99,11 +99,11 @@ func (l *loader) source(at Place, what string, raw rawSource) (Source, bool) {
 	}
 	s.Type = types[i]
 	for _, version := range []string{raw.Since, raw.Until} {
-		if version != "" && !isVersion(version) {
+		if version != "" && !schema.IsVersion(version) {
 			l.fail(at, "%s: %q is not a version", what, version)
 		}
 	}
-	if raw.Since != "" && raw.Until != "" && compareVersions(raw.Since, raw.Until) > 0 {
+	if raw.Since != "" && raw.Until != "" && schema.CompareVersions(raw.Since, raw.Until) > 0 {
 		l.fail(at, "%s: since %s is after until %s", what, raw.Since, raw.Until)
 	}
 	name, err := schema.ParseTemplate(raw.Name)
@@ -266,7 +266,7 @@ func shape(name schema.Template) string {
 func overlap(a, b Source) bool {
 	sameType := a.Type == b.Type || a.Type == schema.AnyType || b.Type == schema.AnyType
 	before := func(until, since string) bool {
-		return until != "" && since != "" && compareVersions(until, since) < 0
+		return until != "" && since != "" && schema.CompareVersions(until, since) < 0
 	}
 	for _, c := range a.When {
 		for _, d := range b.When {

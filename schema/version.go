@@ -1,4 +1,4 @@
-package source
+package schema
 
 import (
 	"cmp"
@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// isVersion reports whether the text is numbers with dots between them, "0.4" or "2026.9.1".
-func isVersion(text string) bool {
+// IsVersion reports whether the text is numbers with dots between them, "0.4" or "2026.9.1".
+func IsVersion(text string) bool {
 	for part := range strings.SplitSeq(text, ".") {
-		if _, err := strconv.ParseUint(part, 10, 32); err != nil {
+		if _, err := strconv.ParseUint(part, 10, 31); err != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// compareVersions compares number by number; a missing one is 0.
-func compareVersions(a, b string) int {
+// CompareVersions compares number by number; a missing one is 0.
+func CompareVersions(a, b string) int {
 	for a != "" || b != "" {
 		var partA, partB string
 		partA, a, _ = strings.Cut(a, ".")
