@@ -8,7 +8,7 @@ import (
 )
 
 // deadLetters keeps blocks that the server will never take: NAME.native, which `INSERT ... FORMAT Native` reads once
-// the reason in NAME.reason is mended.
+// the reason in NAME.native.reason is mended.
 type deadLetters struct {
 	directory string
 	maxBytes  int64
