@@ -12,7 +12,22 @@ func generated() Definition {
 		Spans:      generatedSpans(),
 		Events:     generatedEvents(),
 		Producers: []Producer{
+			generatedProducer(),
+			generatedAREAL(),
+			generatedGithub(),
 			generatedHostMetrics(),
+			generatedNemoRL(),
+			generatedOpenrlhf(),
+			generatedPitwall(),
+			generatedPrimeRL(),
+			generatedROLL(),
+			generatedSkypilot(),
+			generatedSkyrl(),
+			generatedSlime(),
+			generatedTelescope(),
+			generatedTorchtitan(),
+			generatedVerl(),
+			generatedWandb(),
 		},
 	}
 }

@@ -29,9 +29,20 @@ func run(root string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string]string{}
-	for name, text := range tables(registry.Compile()) {
+	definition := registry.Compile()
+	files := map[string]string{
+		filepath.Join("schema", "python", "pitwall_schema.py"): python(definition),
+		filepath.Join("docs", "schema.md"):                     document(registry),
+	}
+	for name, text := range tables(definition) {
 		files[filepath.Join("schema", name)] = text
+	}
+	named, err := constants(definition)
+	if err != nil {
+		return err
+	}
+	for name, text := range named {
+		files[filepath.Join("schema", "names", name)] = text
 	}
 	if err := removeStale(root, files); err != nil {
 		return err

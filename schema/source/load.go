@@ -33,6 +33,7 @@ func Load(folder fs.FS) (*Registry, error) {
 			continue
 		}
 		groups[name] = l.parseGroups(name, text)
+		l.registry.Domains = append(l.registry.Domains, Domain{name, firstComment(string(text))})
 	}
 	// Attributes first: a metric may refer to one that another file defines.
 	for _, name := range names {
@@ -61,6 +62,19 @@ func Load(folder fs.FS) (*Registry, error) {
 		return nil, fmt.Errorf("schema registry: %w", errors.Join(errs...))
 	}
 	return l.registry, nil
+}
+
+// firstComment returns the comment that a file starts with, as one line.
+func firstComment(text string) string {
+	var words []string
+	for line := range strings.Lines(text) {
+		comment, found := strings.CutPrefix(line, "#")
+		if !found {
+			break
+		}
+		words = append(words, strings.Fields(comment)...)
+	}
+	return strings.Join(words, " ")
 }
 
 // loader gathers every error, so that an author sees all of them at once.

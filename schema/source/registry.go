@@ -13,12 +13,18 @@ type Registry struct {
 	// BaseURL followed by Version is the schema URL.
 	BaseURL string
 
+	// Domains are the files with what their first comment says.
+	Domains []Domain
+
 	Attributes []*Attribute
 	Entities   []*Group
 	Metrics    []*Metric
 	Spans      []*Group
 	Events     []*Group
 }
+
+// Domain is one file.
+type Domain struct{ File, About string }
 
 // Attribute is one definition.
 type Attribute struct {
@@ -157,3 +163,6 @@ func (r *Registry) metricGroups() []*Group {
 
 // oneLine is a text of YAML, which may be folded, without its line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// From returns the file.
+func (p Place) From() string { return p.File }
