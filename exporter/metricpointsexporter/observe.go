@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/metadata"
+	"github.com/pitwall-otel/pitwall/schema/names"
 )
 
 // observe publishes the ledger as the collector's own telemetry, all of it from one balance, so that what is scraped
@@ -59,7 +60,7 @@ func (e *metricPoints) writeLedger(ctx context.Context) {
 func ledgerMetrics(b balance, host, component, schemaURL string, now time.Time) pmetric.Metrics {
 	metrics := pmetric.NewMetrics()
 	rm := metrics.ResourceMetrics().AppendEmpty()
-	rm.Resource().Attributes().PutStr("host.name", host)
+	rm.Resource().Attributes().PutStr(names.AttributeHostName, host)
 	sm := rm.ScopeMetrics().AppendEmpty()
 	sm.Scope().SetName(metadata.ScopeName)
 	sm.SetSchemaUrl(schemaURL)
@@ -67,7 +68,7 @@ func ledgerMetrics(b balance, host, component, schemaURL string, now time.Time) 
 	point := func(dp pmetric.NumberDataPoint, value int64) pcommon.Map {
 		dp.SetTimestamp(at)
 		dp.SetIntValue(value)
-		dp.Attributes().PutStr("pitwall.component", component)
+		dp.Attributes().PutStr(names.AttributePitwallComponent, component)
 		return dp.Attributes()
 	}
 	counter := func(name string) pmetric.NumberDataPointSlice {
@@ -85,14 +86,14 @@ func ledgerMetrics(b balance, host, component, schemaURL string, now time.Time) 
 		m.SetUnit(unit)
 		return m.SetEmptyGauge().DataPoints()
 	}
-	point(counter("pitwall.points.accepted").AppendEmpty(), b.accepted)
-	point(counter("pitwall.points.stored").AppendEmpty(), b.stored)
-	point(counter("pitwall.points.refused").AppendEmpty(), b.refused)
-	drops := counter("pitwall.points.dropped")
+	point(counter(names.PitwallPointsAccepted).AppendEmpty(), b.accepted)
+	point(counter(names.PitwallPointsStored).AppendEmpty(), b.stored)
+	point(counter(names.PitwallPointsRefused).AppendEmpty(), b.refused)
+	drops := counter(names.PitwallPointsDropped)
 	for _, d := range b.dropped {
-		point(drops.AppendEmpty(), d.points).PutStr("reason", d.reason)
+		point(drops.AppendEmpty(), d.points).PutStr(names.AttributePitwallDropReason, d.reason)
 	}
-	point(gauge("pitwall.points.queued", "{point}").AppendEmpty(), b.queued)
-	point(gauge("pitwall.log.size", "By").AppendEmpty(), b.log.DiskBytes)
+	point(gauge(names.PitwallPointsQueued, "{point}").AppendEmpty(), b.queued)
+	point(gauge(names.PitwallLogSize, "By").AppendEmpty(), b.log.DiskBytes)
 	return metrics
 }
