@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -110,6 +111,28 @@ func TestStopsOnSignalAndOnClosedStdin(t *testing.T) {
 			assert.Equal(t, "2", h.query("SELECT count() FROM t"))
 		})
 	}
+}
+
+// A client that neither sends nor goes does not keep the program from stopping.
+func TestStopsUnderStalledAndEndlessRequests(t *testing.T) {
+	t.Parallel() // it is a matter of waiting
+	h := start(t, t.TempDir())
+	h.query(createRows)
+	stalled, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+	require.NoError(t, err)
+	defer stalled.Close()
+	_, err = fmt.Fprint(stalled, "POST /?query=INSERT+INTO+rows+FORMAT+CSV HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n1,2026-01-01\n")
+	require.NoError(t, err)
+	endless := make(chan answer, 1)
+	go func() { endless <- h.send("SELECT count() FROM numbers(1000000000000) WHERE rand() = 1") }()
+	require.Eventually(t, func() bool { return h.query("SELECT count() FROM system.processes") == "3" }, 10*time.Second, 20*time.Millisecond)
+	began := time.Now()
+	require.NoError(t, h.cmd.Process.Signal(syscall.SIGTERM))
+	a := <-endless
+	assert.Equal(t, "394", a.header.Get("X-ClickHouse-Exception-Code"), "its statement is ended: %s", a.body)
+	h.wait()
+	assert.Equal(t, 0, h.cmd.ProcessState.ExitCode(), h.log())
+	assert.Less(t, time.Since(began), 17*time.Second)
 }
 
 func TestAcknowledgedRowsSurviveKill(t *testing.T) {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -19,7 +21,9 @@ import (
 
 const (
 	// grace is how long requests may go on after the order to stop.
-	grace          = 10 * time.Second
+	grace = 10 * time.Second
+	// lastGrace is what each further step of stopping gets.
+	lastGrace      = 2 * time.Second
 	headerTimeout  = 10 * time.Second
 	idleTimeout    = 2 * time.Minute
 	maxHeader      = 1 << 20 // bytes; statements and parameters may stand in the URL
@@ -27,17 +31,25 @@ const (
 )
 
 // serve runs until ctx ends.
-func serve(ctx context.Context, o options) (err error) {
+func serve(ctx context.Context, o options) error {
 	e, err := engine.Open(engine.Config{Dir: o.DataDir, Library: o.Library, MaxMemory: o.MaxMemory})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
 	handler, err := httpserver.New(e, o.Users, httpserver.DefaultLimits())
 	if err != nil {
-		return err
+		return errors.Join(err, e.Close())
 	}
-	defer handler.Close()
+	err = listen(ctx, o, handler, e.Version())
+	if !handler.Close(lastGrace) {
+		// The engine cannot be closed under them. What is acknowledged is on disk.
+		return errors.Join(err, errors.New("statements that cannot be ended are still running"))
+	}
+	return errors.Join(err, e.Close())
+}
+
+// listen answers requests until ctx ends and those that run then have had their time.
+func listen(ctx context.Context, o options, handler *httpserver.Server, version string) error {
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", o.Listen, err)
@@ -49,7 +61,7 @@ func serve(ctx context.Context, o options) (err error) {
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          log.New(os.Stderr, "pitwall-clickhouse: ", 0),
+		ErrorLog:          log.New(quiet{os.Stderr}, "pitwall-clickhouse: ", 0),
 		BaseContext:       func(net.Listener) context.Context { return requests },
 	}
 	scheme := "http"
@@ -62,7 +74,7 @@ func serve(ctx context.Context, o options) (err error) {
 		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: pair.get}
 		scheme = "https"
 	}
-	fmt.Fprintf(os.Stderr, "pitwall-clickhouse: listening on %s://%s (chDB %s, data in %s)\n", scheme, listener.Addr(), e.Version(), o.DataDir)
+	fmt.Fprintf(os.Stderr, "pitwall-clickhouse: listening on %s://%s (chDB %s, data in %s)\n", scheme, listener.Addr(), version, o.DataDir)
 	served := make(chan error, 1)
 	go func() { served <- accept(server, netutil.LimitListener(listener, maxConnections)) }()
 	select {
@@ -84,7 +96,7 @@ func accept(server *http.Server, listener net.Listener) error {
 	return server.Serve(listener)
 }
 
-// drain lets running requests finish, then ends their statements and waits for them.
+// drain lets running requests finish, then ends their statements, then cuts their connections.
 func drain(server *http.Server, endRequests func()) {
 	patience, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -92,9 +104,19 @@ func drain(server *http.Server, endRequests func()) {
 		return
 	}
 	endRequests()
-	last, cancelLast := context.WithTimeout(context.Background(), grace)
+	last, cancelLast := context.WithTimeout(context.Background(), lastGrace)
 	defer cancelLast()
 	if server.Shutdown(last) != nil {
 		_ = server.Close()
 	}
+}
+
+// quiet drops what any stranger can make net/http write, once per connection.
+type quiet struct{ w io.Writer }
+
+func (q quiet) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("TLS handshake error")) {
+		return len(line), nil
+	}
+	return q.w.Write(line)
 }

@@ -62,8 +62,21 @@ func New(e *engine.Engine, users []User, limits Limits) (*Server, error) {
 	return s, nil
 }
 
-// Close ends all kept sessions. No request may be running.
-func (s *Server) Close() { s.sessions.close() }
+// Close waits for the statements that still run, and then ends all kept sessions.
+// It is false when some have not ended in time.
+func (s *Server) Close(patience time.Duration) bool {
+	over := time.NewTimer(patience)
+	defer over.Stop()
+	for range cap(s.slots) {
+		select {
+		case s.slots <- struct{}{}:
+		case <-over.C:
+			return false
+		}
+	}
+	s.sessions.close()
+	return true
+}
 
 // ServeHTTP answers health checks without a password and runs statements with one.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
