@@ -154,7 +154,7 @@ func (e *engine) rows(ctx context.Context, sql string, n int) error {
 
 func waitFor(limit time.Duration, ok func() bool) error {
 	deadline := time.After(limit)
-	ticker := time.NewTicker(20 * time.Millisecond)
+	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	for !ok() {
 		select {

@@ -11,6 +11,18 @@ const payloadVersion = 1
 // head is what rows of one series family share; the fields index the batch's strings.
 type head struct{ run, host, metric, unit uint32 }
 
+// heads are the batch's heads, by column.
+type heads struct{ run, host, metric, unit []uint32 }
+
+func (h *heads) reset() {
+	h.run, h.host, h.metric, h.unit = h.run[:0], h.host[:0], h.metric[:0], h.unit[:0]
+}
+
+func (h *heads) append(v head) {
+	h.run, h.host = append(h.run, v.run), append(h.host, v.host)
+	h.metric, h.unit = append(h.metric, v.metric), append(h.unit, v.unit)
+}
+
 // texts is a list of strings in one buffer. ends[i] is where string i stops.
 type texts struct {
 	bytes []byte
@@ -34,8 +46,6 @@ func (t *texts) last() []byte {
 	return t.bytes[start:t.ends[n-1]]
 }
 
-func (t *texts) size() int { return 8 + len(t.ends)*4 + len(t.bytes) }
-
 func (t *texts) appendTo(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(t.ends)))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(t.bytes)))
@@ -49,7 +59,8 @@ func (t *texts) appendTo(dst []byte) []byte {
 type batch struct {
 	strings texts
 	tags    texts
-	heads   []head
+	heads   heads
+	last    head // of heads
 
 	rowHeads, rowTags, ranks []uint32
 	devices                  []uint16
@@ -62,56 +73,28 @@ func (b *batch) reset() {
 	b.strings.reset()
 	b.tags.reset()
 	b.tags.close() // index 0: no tags
-	b.heads = b.heads[:0]
+	b.heads.reset()
 	b.rowHeads, b.rowTags, b.ranks = b.rowHeads[:0], b.rowTags[:0], b.ranks[:0]
 	b.devices, b.steps, b.millis, b.values = b.devices[:0], b.steps[:0], b.millis[:0], b.values[:0]
 }
 
-// rowBytes is the size of one row's columns in a payload.
-const rowBytes = 3*4 + 2 + 3*8
-
-// appendTo packs the batch behind dst, in the order that Payload reads it back.
+// appendTo packs the batch behind dst, in the order that ParsePayload reads it back.
 func (b *batch) appendTo(dst []byte, schemaVersion string) []byte {
-	rows := len(b.values)
-	if need := 16 + len(schemaVersion) + b.strings.size() + b.tags.size() + len(b.heads)*16 + rows*rowBytes; cap(dst)-len(dst) < need {
-		grown := make([]byte, len(dst), len(dst)+need+need/4)
-		copy(grown, dst)
-		dst = grown
-	}
 	le := binary.LittleEndian
 	dst = append(dst, payloadVersion, byte(len(schemaVersion)))
 	dst = append(dst, schemaVersion...)
-	dst = le.AppendUint32(dst, uint32(rows))
-	dst = le.AppendUint32(dst, uint32(len(b.heads)))
+	dst = le.AppendUint32(dst, uint32(len(b.values)))
+	dst = le.AppendUint32(dst, uint32(len(b.heads.run)))
 	dst = b.strings.appendTo(dst)
 	dst = b.tags.appendTo(dst)
-	for _, h := range b.heads {
-		dst = le.AppendUint32(dst, h.run)
-		dst = le.AppendUint32(dst, h.host)
-		dst = le.AppendUint32(dst, h.metric)
-		dst = le.AppendUint32(dst, h.unit)
+	for _, column := range [][]uint32{b.heads.run, b.heads.host, b.heads.metric, b.heads.unit, b.rowHeads, b.rowTags, b.ranks} {
+		dst = appendPacked(dst, column)
 	}
-	for _, v := range b.millis {
-		dst = le.AppendUint64(dst, uint64(v))
-	}
+	dst = appendPacked(dst, b.devices)
+	dst = appendPacked(dst, b.steps)
+	dst = appendPacked(dst, b.millis)
 	for _, v := range b.values {
 		dst = le.AppendUint64(dst, math.Float64bits(v))
-	}
-	for _, v := range b.steps {
-		dst = le.AppendUint64(dst, v)
-	}
-	dst = appendUint32s(dst, b.rowHeads)
-	dst = appendUint32s(dst, b.rowTags)
-	dst = appendUint32s(dst, b.ranks)
-	for _, v := range b.devices {
-		dst = le.AppendUint16(dst, v)
-	}
-	return dst
-}
-
-func appendUint32s(dst []byte, values []uint32) []byte {
-	for _, v := range values {
-		dst = binary.LittleEndian.AppendUint32(dst, v)
 	}
 	return dst
 }

@@ -2,8 +2,8 @@
 // the write-ahead log.
 //
 // A payload is self-contained: strings that repeat (run, host, metric, unit) stand once in a table, the combination of
-// them once in a table of heads, and each row is 38 bytes of columns that point into those tables. That is half the
-// size of the OTLP request it came from and can be turned into a ClickHouse block without looking at a row twice.
+// them once in a table of heads, and rows are columns of small numbers that point into those tables. That is a fraction
+// of the OTLP request it came from and becomes a ClickHouse block without looking at a row twice.
 //
 // What bites: an Encoder keeps its buffers and symbol tables between requests, so the payload it returns is valid only
 // until its next call, and one Encoder serves one goroutine at a time. Strings of pdata alias the request's buffer;

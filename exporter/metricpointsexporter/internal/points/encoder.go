@@ -16,6 +16,7 @@ type Encoder struct {
 	namings  map[string]*naming
 	sequence uint64 // of the batch; symbols placed in an earlier one are placed anew
 	none     *symbol
+	unit     *symbol // of the metric before
 	batch    batch
 	payload  []byte
 	counts   Counts
@@ -44,6 +45,7 @@ func (e *Encoder) forget() {
 	e.symbols = make(map[string]*symbol)
 	e.namings = make(map[string]*naming)
 	e.none = e.symbol("")
+	e.unit = e.none
 }
 
 // Encode packs the rows of one request. The payload is valid until the next call and nil when there are no rows.
@@ -89,7 +91,11 @@ func (e *Encoder) Held() int { return cap(e.payload) }
 func (e *Encoder) Remembered() int { return len(e.symbols) }
 
 func (e *Encoder) metric(m pmetric.Metric, id identity) {
-	p := point{naming: e.naming(m.Name()), unit: e.symbol(m.Unit()), outer: id}
+	// Metrics of one request mostly share a unit.
+	if m.Unit() != e.unit.text {
+		e.unit = e.symbol(m.Unit())
+	}
+	p := point{naming: e.naming(m.Name()), unit: e.unit, outer: id}
 	switch m.Type() {
 	case pmetric.MetricTypeGauge:
 		e.numbers(m.Gauge().DataPoints(), p)
@@ -184,10 +190,11 @@ func (e *Encoder) eventTime(timestamp pcommon.Timestamp) (int64, bool) {
 func (e *Encoder) row(p point, metric, unit *symbol, value float64, tags uint32) {
 	b := &e.batch
 	h := head{run: e.index(p.identity.run), host: e.index(p.identity.host), metric: e.index(metric), unit: e.index(unit)}
-	if n := len(b.heads); n == 0 || b.heads[n-1] != h {
-		b.heads = append(b.heads, h)
+	if len(b.rowHeads) == 0 || b.last != h {
+		b.heads.append(h)
+		b.last = h
 	}
-	b.rowHeads = append(b.rowHeads, uint32(len(b.heads)-1))
+	b.rowHeads = append(b.rowHeads, uint32(len(b.heads.run)-1))
 	b.rowTags = append(b.rowTags, tags)
 	b.ranks = append(b.ranks, p.identity.rank)
 	b.devices = append(b.devices, p.identity.device)

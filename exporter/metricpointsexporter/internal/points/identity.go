@@ -25,33 +25,56 @@ const (
 
 // columnOf returns the column that an attribute sets and the precedence of its name (0 before 1) among the aliases.
 func columnOf(key string) (column, uint8) {
-	switch key {
-	case "rl.run.id":
-		return columnRun, 0
-	case "run_id":
-		return columnRun, 1
-	case "wandb.run.id":
-		return columnRun, 2
-	case "host.name":
-		return columnHost, 0
-	case "rl.rank.global":
-		return columnRank, 0
-	case "rl.rank":
-		return columnRank, 1
-	case "dl.rank":
-		return columnRank, 2
-	case "rank":
-		return columnRank, 3
-	case "rl.device.index":
-		return columnDevice, 0
-	case "gpu":
-		return columnDevice, 1
-	case "rl.step":
-		return columnStep, 0
-	case "step":
-		return columnStep, 1
-	case "global_step":
-		return columnStep, 2
+	// By length first: nearly every other attribute is told apart without comparing a byte.
+	switch len(key) {
+	case 3:
+		if key == "gpu" {
+			return columnDevice, 1
+		}
+	case 4:
+		if key == "step" {
+			return columnStep, 1
+		}
+		if key == "rank" {
+			return columnRank, 3
+		}
+	case 6:
+		if key == "run_id" {
+			return columnRun, 1
+		}
+	case 7:
+		if key == "rl.step" {
+			return columnStep, 0
+		}
+		if key == "rl.rank" {
+			return columnRank, 1
+		}
+		if key == "dl.rank" {
+			return columnRank, 2
+		}
+	case 9:
+		if key == "rl.run.id" {
+			return columnRun, 0
+		}
+		if key == "host.name" {
+			return columnHost, 0
+		}
+	case 11:
+		if key == "global_step" {
+			return columnStep, 2
+		}
+	case 12:
+		if key == "wandb.run.id" {
+			return columnRun, 2
+		}
+	case 14:
+		if key == "rl.rank.global" {
+			return columnRank, 0
+		}
+	case 15:
+		if key == "rl.device.index" {
+			return columnDevice, 0
+		}
 	}
 	return columnNone, 0
 }

@@ -13,7 +13,10 @@ type Payload struct {
 	Rows          int
 	SchemaVersion string
 
-	heads, millis, values, steps, rowHeads, rowTags, ranks, devices []byte
+	heads                                            int
+	headRuns, headHosts, headMetrics, headUnits      packed
+	rowHeads, rowTags, ranks, devices, steps, millis packed
+	values                                           []byte
 
 	strings, tags Texts
 }
@@ -67,33 +70,23 @@ func ParsePayload(data []byte) (Payload, error) {
 	r := reader{data: data[1:], ok: true}
 	p.SchemaVersion = string(r.take(r.octet()))
 	p.Rows = r.length()
-	heads := r.length()
+	p.heads = r.length()
+	r.ok = r.ok && p.heads <= p.Rows // each was made for a row; a short payload cannot claim a long list
 	p.strings = r.texts()
 	p.tags = r.texts()
-	p.heads = r.take(heads * 16)
-	p.millis = r.take(p.Rows * 8)
-	p.values = r.take(p.Rows * 8)
-	p.steps = r.take(p.Rows * 8)
-	p.rowHeads = r.take(p.Rows * 4)
-	p.rowTags = r.take(p.Rows * 4)
-	p.ranks = r.take(p.Rows * 4)
-	p.devices = r.take(p.Rows * 2)
-	if !r.ok || len(r.data) != 0 || !p.strings.valid() || !p.tags.valid() {
-		return Payload{}, errShortPayload
+	for _, column := range []*packed{&p.headRuns, &p.headHosts, &p.headMetrics, &p.headUnits} {
+		*column = r.packed(p.heads)
+		r.ok = r.ok && column.allBelow(p.heads, p.strings.Len())
 	}
-	if !allBelow(p.heads, p.strings.Len()) || !allBelow(p.rowHeads, heads) || !allBelow(p.rowTags, p.tags.Len()) {
+	for _, column := range []*packed{&p.rowHeads, &p.rowTags, &p.ranks, &p.devices, &p.steps, &p.millis} {
+		*column = r.packed(p.Rows)
+	}
+	p.values = r.take(p.Rows * 8)
+	if !r.ok || len(r.data) != 0 || !p.strings.valid() || !p.tags.valid() ||
+		!p.rowHeads.allBelow(p.Rows, p.heads) || !p.rowTags.allBelow(p.Rows, p.tags.Len()) {
 		return Payload{}, errShortPayload
 	}
 	return p, nil
-}
-
-func allBelow(indexes []byte, limit int) bool {
-	for i := 0; i+4 <= len(indexes); i += 4 {
-		if int(binary.LittleEndian.Uint32(indexes[i:])) >= limit {
-			return false
-		}
-	}
-	return true
 }
 
 // Strings are the runs, hosts, metrics and units that heads point to.
@@ -103,32 +96,30 @@ func (p *Payload) Strings() Texts { return p.strings }
 func (p *Payload) Tags() Texts { return p.tags }
 
 // Heads is the number of heads.
-func (p *Payload) Heads() int { return len(p.heads) / 16 }
+func (p *Payload) Heads() int { return p.heads }
 
 // Head returns the string indexes of head i.
 func (p *Payload) Head(i int) (run, host, metric, unit uint32) {
-	h := p.heads[i*16 : i*16+16]
-	le := binary.LittleEndian
-	return le.Uint32(h), le.Uint32(h[4:]), le.Uint32(h[8:]), le.Uint32(h[12:])
+	return uint32(p.headRuns.at(i)), uint32(p.headHosts.at(i)), uint32(p.headMetrics.at(i)), uint32(p.headUnits.at(i))
 }
 
-// RowHead and RowTags return the indexes of row i's head and tags.
-func (p *Payload) RowHead(i int) uint32 { return binary.LittleEndian.Uint32(p.rowHeads[i*4:]) }
+// RowHead returns the index of row i's head.
+func (p *Payload) RowHead(i int) uint32 { return uint32(p.rowHeads.at(i)) }
 
 // RowTags returns the index of row i's tags.
-func (p *Payload) RowTags(i int) uint32 { return binary.LittleEndian.Uint32(p.rowTags[i*4:]) }
+func (p *Payload) RowTags(i int) uint32 { return uint32(p.rowTags.at(i)) }
 
 // Rank returns row i's rank.
-func (p *Payload) Rank(i int) uint32 { return binary.LittleEndian.Uint32(p.ranks[i*4:]) }
+func (p *Payload) Rank(i int) uint32 { return uint32(p.ranks.at(i)) }
 
 // Device returns row i's device.
-func (p *Payload) Device(i int) uint16 { return binary.LittleEndian.Uint16(p.devices[i*2:]) }
+func (p *Payload) Device(i int) uint16 { return uint16(p.devices.at(i)) }
 
 // Step returns row i's step.
-func (p *Payload) Step(i int) uint64 { return binary.LittleEndian.Uint64(p.steps[i*8:]) }
+func (p *Payload) Step(i int) uint64 { return p.steps.at(i) }
 
 // Millis returns row i's event time in milliseconds since the epoch.
-func (p *Payload) Millis(i int) int64 { return int64(binary.LittleEndian.Uint64(p.millis[i*8:])) }
+func (p *Payload) Millis(i int) int64 { return int64(p.millis.at(i)) }
 
 // Value returns row i's value.
 func (p *Payload) Value(i int) float64 {
@@ -165,6 +156,21 @@ func (r *reader) length() int {
 		return 0
 	}
 	return int(binary.LittleEndian.Uint32(piece))
+}
+
+func (r *reader) packed(n int) packed {
+	width := r.octet()
+	least := r.take(8)
+	switch width {
+	case 0, 1, 2, 4, 8:
+	default:
+		r.ok = false
+	}
+	data := r.take(n * width)
+	if !r.ok {
+		return packed{}
+	}
+	return packed{least: binary.LittleEndian.Uint64(least), width: width, data: data}
 }
 
 func (r *reader) texts() Texts {
