@@ -49,7 +49,7 @@ func TestExporterOverTLS(t *testing.T) {
 				assert.Contains(t, lines[0], text)
 			}
 			assert.Len(t, lines, 1, "it says so once a minute")
-			assert.Contains(t, status(t, c), `"StatusRecoverableError"`)
+			assert.Contains(t, componentStatus(t, c), `"StatusRecoverableError"`)
 			accepted, _ := telemetry(c, "otelcol_metricpoints_points_queued")
 			assert.InDelta(t, len(want), accepted, 0, "points that wait")
 			c.Stop()
@@ -82,7 +82,7 @@ func TestExporterOverTLS(t *testing.T) {
 		waitStored(t, c)
 		requireRows(t, want, storedRows(t, s.query, "1"))
 		assert.Len(t, linesWith(c.Log()[before:], "the table takes points again"), 1)
-		assert.NotContains(t, status(t, c), `"StatusRecoverableError"`)
+		assert.NotContains(t, componentStatus(t, c), `"StatusRecoverableError"`)
 		c.Stop()
 	})
 	t.Run("passwords are not in the log", func(t *testing.T) {
@@ -146,8 +146,8 @@ func linesWith(text, part string) []string {
 	return found
 }
 
-// status is what the health check says about every component.
-func status(t *testing.T, c *collectortest.Collector) string {
+// componentStatus is what the health check says about every component.
+func componentStatus(t *testing.T, c *collectortest.Collector) string {
 	t.Helper()
 	response, err := http.Get("http://" + c.Health + "/status?verbose")
 	require.NoError(t, err)
