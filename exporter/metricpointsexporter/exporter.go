@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/metadata"
@@ -30,6 +31,7 @@ type metricPoints struct {
 	settings  exporter.Settings
 	encoding  points.Settings
 	telemetry *metadata.TelemetryBuilder
+	self      metric.MeasurementOption // names this exporter among several
 
 	// encoders are idle ones. Their tables make a warm encoder much cheaper than a new one, which rules out a
 	// sync.Pool: that is emptied at every collection.
@@ -59,6 +61,7 @@ func newMetricPoints(set exporter.Settings, config *Config) (*metricPoints, erro
 		config:    config,
 		settings:  set,
 		telemetry: telemetry,
+		self:      metric.WithAttributes(attribute.String("exporter", set.ID.String())),
 		encoding: points.Settings{
 			Registry:          registry,
 			ResourceTags:      config.ResourceTags,

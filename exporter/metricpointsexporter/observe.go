@@ -20,18 +20,18 @@ func (e *metricPoints) observe() (metric.Registration, error) {
 	t := e.telemetry
 	return metadata.Meter(e.settings.TelemetrySettings).RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		b := e.ledger.balance()
-		o.ObserveInt64(t.MetricpointsPointsAccepted, b.accepted)
-		o.ObserveInt64(t.MetricpointsPointsStored, b.stored)
-		o.ObserveInt64(t.MetricpointsPointsQueued, b.queued)
-		o.ObserveInt64(t.MetricpointsPointsRefused, b.refused)
+		o.ObserveInt64(t.MetricpointsPointsAccepted, b.accepted, e.self)
+		o.ObserveInt64(t.MetricpointsPointsStored, b.stored, e.self)
+		o.ObserveInt64(t.MetricpointsPointsQueued, b.queued, e.self)
+		o.ObserveInt64(t.MetricpointsPointsRefused, b.refused, e.self)
 		for _, d := range b.dropped {
-			o.ObserveInt64(t.MetricpointsPointsDropped, d.points, metric.WithAttributes(attribute.String("reason", d.reason)))
+			o.ObserveInt64(t.MetricpointsPointsDropped, d.points, e.self, metric.WithAttributes(attribute.String("reason", d.reason)))
 		}
-		o.ObserveInt64(t.MetricpointsPointsTimeOutside, e.ledger.timeOutside.Load())
-		o.ObserveInt64(t.MetricpointsValuesTruncated, e.ledger.truncated.Load())
-		o.ObserveInt64(t.MetricpointsLogSize, b.log.DiskBytes)
-		o.ObserveInt64(t.MetricpointsLogSegmentsSetAside, b.log.SetAside)
-		o.ObserveFloat64(t.MetricpointsLogOldestAge, b.log.OldestAge.Seconds())
+		o.ObserveInt64(t.MetricpointsPointsTimeOutside, e.ledger.timeOutside.Load(), e.self)
+		o.ObserveInt64(t.MetricpointsValuesTruncated, e.ledger.truncated.Load(), e.self)
+		o.ObserveInt64(t.MetricpointsLogSize, b.log.DiskBytes, e.self)
+		o.ObserveInt64(t.MetricpointsLogSegmentsSetAside, b.log.SetAside, e.self)
+		o.ObserveFloat64(t.MetricpointsLogOldestAge, b.log.OldestAge.Seconds(), e.self)
 		return nil
 	}, t.MetricpointsPointsAccepted, t.MetricpointsPointsStored, t.MetricpointsPointsQueued, t.MetricpointsPointsRefused,
 		t.MetricpointsPointsDropped, t.MetricpointsPointsTimeOutside, t.MetricpointsValuesTruncated,

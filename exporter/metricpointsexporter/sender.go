@@ -156,7 +156,7 @@ func (s *sender) store(ctx context.Context, body []byte, token string) error {
 		start := time.Now()
 		err := s.table.store(ctx, body, token)
 		if err == nil {
-			s.exporter.telemetry.MetricpointsInsertDuration.Record(ctx, time.Since(start).Seconds())
+			s.exporter.telemetry.MetricpointsInsertDuration.Record(ctx, time.Since(start).Seconds(), s.exporter.self)
 			s.table.reporter.working()
 			return nil
 		}
@@ -164,7 +164,7 @@ func (s *sender) store(ctx context.Context, body []byte, token string) error {
 			return errors.Join(err, ctx.Err())
 		}
 		class := clickhouse.Classify(err)
-		s.exporter.telemetry.MetricpointsInsertFailures.Add(ctx, 1, metric.WithAttributes(attribute.String("class", class.String())))
+		s.exporter.telemetry.MetricpointsInsertFailures.Add(ctx, 1, s.exporter.self, metric.WithAttributes(attribute.String("class", class.String())))
 		if class == clickhouse.Permanent {
 			return err
 		}
