@@ -30,7 +30,7 @@ STAGE := scripts/stage
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: deps
 deps: node_modules/.package-lock.json ## Check the tools, fetch the embedded engine and the JavaScript clients
@@ -78,6 +78,10 @@ generate: $(GENERATORS) ## Write cmd/pitwall, the schema's and the components' g
 	go run ./schema/generate
 	for f in $(METADATA); do (cd $$(dirname $$f) && $(TOOLS)/mdatagen metadata.yaml); done
 	$(TOOLS)/gofumpt -w .
+
+.PHONY: schema-diff
+schema-diff: ## Say what schema/registry changes in the last released schema, and whether the version allows it
+	@go run ./schema/generate -diff
 
 .PHONY: lint
 lint: $(GOLANGCI) ## Run the linters of .golangci.yaml

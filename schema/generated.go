@@ -4,7 +4,7 @@ package schema
 
 func generated() Definition {
 	return Definition{
-		Version:    "0.1.0",
+		Version:    "1.0.0",
 		BaseURL:    "https://pitwall-otel.github.io/schemas/",
 		Attributes: generatedAttributes(),
 		Entities:   generatedEntities(),
@@ -17,16 +17,20 @@ func generated() Definition {
 			generatedGithub(),
 			generatedHostMetrics(),
 			generatedNemoRL(),
+			generatedNVML(),
 			generatedOpenrlhf(),
 			generatedPitwall(),
 			generatedPrimeRL(),
 			generatedROLL(),
+			generatedSglang(),
+			generatedSglangRouter(),
 			generatedSkypilot(),
 			generatedSkyrl(),
 			generatedSlime(),
 			generatedTelescope(),
 			generatedTorchtitan(),
 			generatedVerl(),
+			generatedVllm(),
 			generatedWandb(),
 		},
 	}

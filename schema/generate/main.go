@@ -17,18 +17,31 @@ import (
 
 func main() {
 	root := flag.String("root", ".", "root of the repository")
+	diff := flag.Bool("diff", false, "only say what the registry changes in the newest released version")
+	freeze := flag.Bool("release", false, "write schema/released/<version>.yaml, for good")
 	flag.Parse()
-	if err := run(*root); err != nil {
+	do := generateAll
+	switch {
+	case *diff:
+		do = sayChanges
+	case *freeze:
+		do = writeRelease
+	}
+	if err := run(*root, do); err != nil {
 		fmt.Fprintln(os.Stderr, "schema/generate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root string) error {
+func run(root string, do func(string, *source.Registry) error) error {
 	registry, err := source.Load(os.DirFS(filepath.Join(root, "schema", "registry")))
 	if err != nil {
 		return err
 	}
+	return do(root, registry)
+}
+
+func generateAll(root string, registry *source.Registry) error {
 	definition := registry.Compile()
 	files := map[string]string{
 		filepath.Join("schema", "python", "pitwall_schema.py"): python(definition),

@@ -20,6 +20,8 @@ const (
 	AttributeCPUMode = "cpu.mode"
 	// AttributeCloudRegion: Region of the cloud.
 	AttributeCloudRegion = "cloud.region"
+	// AttributeCodeFunctionName: A function of the engine that is timed.
+	AttributeCodeFunctionName = "code.function.name"
 	// AttributeContainerID: Container id, from the control group of the process; semantic conventions.
 	AttributeContainerID = "container.id"
 	// AttributeDeploymentEnvironmentName: Staging, production and the like; semantic conventions.
@@ -42,6 +44,16 @@ const (
 	AttributeEvalOutcome = "eval.outcome"
 	// AttributeEvalPolicy: Policy (model) that was evaluated, by name or address.
 	AttributeEvalPolicy = "eval.policy"
+	// AttributeGenAIOperationName: What the request asks for. Engines do not say it, so the receiver sets what its configuration says.
+	AttributeGenAIOperationName = "gen_ai.operation.name"
+	// AttributeGenAIProviderName: The engine that serves the model; taken from the prefix of the engine's own metric names.
+	AttributeGenAIProviderName = "gen_ai.provider.name"
+	// AttributeGenAIRequestModel: Name of the served model, often a path of the checkpoint in RL runs.
+	AttributeGenAIRequestModel = "gen_ai.request.model"
+	// AttributeGenAIResponseModel: Name of the model that answered, where it differs from the one asked for.
+	AttributeGenAIResponseModel = "gen_ai.response.model"
+	// AttributeGenAITokenType: Whether tokens were given to the model or came from it.
+	AttributeGenAITokenType = "gen_ai.token.type"
 	// AttributeGithubCheckName: Check that the configuration names, a set of workflows; "tests" and "benchmarks" have table names.
 	AttributeGithubCheckName = "github.check.name"
 	// AttributeGithubCommitKind: Commits that tell of trouble; which labels or rules count as which kind is configuration.
@@ -52,6 +64,32 @@ const (
 	AttributeGithubRerunStrict = "github.rerun.strict"
 	// AttributeGithubRunAttempt: Attempt of a workflow run, 1 for the first.
 	AttributeGithubRunAttempt = "github.run.attempt"
+	// AttributeHWDriverVersion: Version of the driver.
+	AttributeHWDriverVersion = "hw.driver_version"
+	// AttributeHWFirmwareVersion: Version of the firmware; for a GPU its VBIOS.
+	AttributeHWFirmwareVersion = "hw.firmware_version"
+	// AttributeHWGPUTask: What the GPU was used for.
+	AttributeHWGPUTask = "hw.gpu.task"
+	// AttributeHWID: Identifier of the component, unique on its host; for a GPU and for a MIG device its UUID.
+	AttributeHWID = "hw.id"
+	// AttributeHWLimitType: What happens at the limit; for a GPU's temperature critical is shutdown, throttled slows down, max is the highest to work at.
+	AttributeHWLimitType = "hw.limit_type"
+	// AttributeHWModel: Product name.
+	AttributeHWModel = "hw.model"
+	// AttributeHWName: Name of the component that people recognise.
+	AttributeHWName = "hw.name"
+	// AttributeHWParent: hw.id of the component it belongs to; for a MIG device and a fan the GPU's.
+	AttributeHWParent = "hw.parent"
+	// AttributeHWSensorLocation: Where a sensor sits; for a GPU gpu (the die), memory or board.
+	AttributeHWSensorLocation = "hw.sensor_location"
+	// AttributeHWSerialNumber: Serial number.
+	AttributeHWSerialNumber = "hw.serial_number"
+	// AttributeHWState: State of the component; hw.status is 1 for the one that holds.
+	AttributeHWState = "hw.state"
+	// AttributeHWType: Kind of the component.
+	AttributeHWType = "hw.type"
+	// AttributeHWVendor: Maker.
+	AttributeHWVendor = "hw.vendor"
 	// AttributeHealthCategory: Part of the rollup that the check belongs to.
 	AttributeHealthCategory = "health.category"
 	// AttributeHealthCheck: The check. A check of another profile may have another formula and other checks may come.
@@ -68,6 +106,84 @@ const (
 	AttributeHostID = "host.id"
 	// AttributeHostName: Name of the machine. Column host of the table; semantic conventions.
 	AttributeHostName = "host.name"
+	// AttributeHttpRequestMethod: Method of an HTTP request.
+	AttributeHttpRequestMethod = "http.request.method"
+	// AttributeHttpRoute: Path of the endpoint, without what varies between requests.
+	AttributeHttpRoute = "http.route"
+	// AttributeInferenceCacheTier: Where the KV cache of prompt tokens came from.
+	AttributeInferenceCacheTier = "inference.cache.tier"
+	// AttributeInferenceComponent: Process of the engine.
+	AttributeInferenceComponent = "inference.component"
+	// AttributeInferenceEngineState: State of an engine around training.
+	AttributeInferenceEngineState = "inference.engine.state"
+	// AttributeInferenceFinishReason: Why a request ended.
+	AttributeInferenceFinishReason = "inference.finish_reason"
+	// AttributeInferenceForwardCategory: Kind of work that the GPU spent time on.
+	AttributeInferenceForwardCategory = "inference.forward.category"
+	// AttributeInferenceForwardMode: Kind of a forward pass.
+	AttributeInferenceForwardMode = "inference.forward.mode"
+	// AttributeInferenceHttpStatus: Status code of an HTTP answer, or its class.
+	AttributeInferenceHttpStatus = "inference.http.status"
+	// AttributeInferenceKVCacheDropReason: Why cached tokens were dropped instead of being saved.
+	AttributeInferenceKVCacheDropReason = "inference.kv_cache.drop.reason"
+	// AttributeInferenceKVCachePool: Part of the KV cache. Points without it are about the cache as a whole.
+	AttributeInferenceKVCachePool = "inference.kv_cache.pool"
+	// AttributeInferenceKVCachePrefetchOutcome: How a prefetch from the storage tier ended.
+	AttributeInferenceKVCachePrefetchOutcome = "inference.kv_cache.prefetch.outcome"
+	// AttributeInferenceKVCacheState: What room in the KV cache is used for.
+	AttributeInferenceKVCacheState = "inference.kv_cache.state"
+	// AttributeInferencePDQueue: Queue of a request where prefill and decode are separated.
+	AttributeInferencePDQueue = "inference.pd.queue"
+	// AttributeInferenceRankData: Data-parallel rank inside an engine. Values of different ranks add up.
+	AttributeInferenceRankData = "inference.rank.data"
+	// AttributeInferenceRankExpert: Expert-parallel rank of a mixture of experts.
+	AttributeInferenceRankExpert = "inference.rank.expert"
+	// AttributeInferenceRankPipeline: Pipeline stage. All stages report the same requests, so values never add up; the receiver keeps stage 0.
+	AttributeInferenceRankPipeline = "inference.rank.pipeline"
+	// AttributeInferenceRankTensor: Tensor-parallel rank. All ranks do the same work and values never add up; the receiver keeps the lowest.
+	AttributeInferenceRankTensor = "inference.rank.tensor"
+	// AttributeInferenceRequestPriority: Priority class of requests. Points without it are the total over all classes.
+	AttributeInferenceRequestPriority = "inference.request.priority"
+	// AttributeInferenceRequestStreaming: Whether the caller receives tokens as they come; slime's rollouts do not.
+	AttributeInferenceRequestStreaming = "inference.request.streaming"
+	// AttributeInferenceRole: What an engine does where prefill and decode are separated.
+	AttributeInferenceRole = "inference.role"
+	// AttributeInferenceRouterAttempt: Number of a retry.
+	AttributeInferenceRouterAttempt = "inference.router.attempt"
+	// AttributeInferenceRouterBackend: Kind of engine behind the router.
+	AttributeInferenceRouterBackend = "inference.router.backend"
+	// AttributeInferenceRouterBreakerFrom: State that a circuit breaker left.
+	AttributeInferenceRouterBreakerFrom = "inference.router.breaker.from"
+	// AttributeInferenceRouterBreakerTo: State that a circuit breaker entered.
+	AttributeInferenceRouterBreakerTo = "inference.router.breaker.to"
+	// AttributeInferenceRouterConnection: How the router talks to engines, HTTP or gRPC.
+	AttributeInferenceRouterConnection = "inference.router.connection"
+	// AttributeInferenceRouterEndpoint: The router's endpoint that took the request.
+	AttributeInferenceRouterEndpoint = "inference.router.endpoint"
+	// AttributeInferenceRouterError: What went wrong, in the router's words.
+	AttributeInferenceRouterError = "inference.router.error"
+	// AttributeInferenceRouterPDRuntime: Engine behind a router that separates prefill and decode.
+	AttributeInferenceRouterPDRuntime = "inference.router.pd.runtime"
+	// AttributeInferenceRouterPolicy: How the router chose an engine.
+	AttributeInferenceRouterPolicy = "inference.router.policy"
+	// AttributeInferenceRouterResult: How a check or a request ended, in the router's words.
+	AttributeInferenceRouterResult = "inference.router.result"
+	// AttributeInferenceRouterType: Kind of routing.
+	AttributeInferenceRouterType = "inference.router.type"
+	// AttributeInferenceRouterWorker: Address of an engine behind the router.
+	AttributeInferenceRouterWorker = "inference.router.worker"
+	// AttributeInferenceScope: Who counted; without it the engine did. The same request shows in both scopes, so add up only one of them.
+	AttributeInferenceScope = "inference.scope"
+	// AttributeInferenceSpecDecodePosition: Position of a token in the draft, from 0.
+	AttributeInferenceSpecDecodePosition = "inference.spec_decode.position"
+	// AttributeInferenceStage: Stage of a request inside the engine or the router.
+	AttributeInferenceStage = "inference.stage"
+	// AttributeInferenceStartupPhase: Part of an engine's start or of its CUDA graph capture.
+	AttributeInferenceStartupPhase = "inference.startup.phase"
+	// AttributeInferenceWaitReason: What a waiting request waits for.
+	AttributeInferenceWaitReason = "inference.wait.reason"
+	// AttributeInferenceWeightsSource: How new weights reached the engine.
+	AttributeInferenceWeightsSource = "inference.weights.source"
 	// AttributeK8sClusterName: Kubernetes cluster; semantic conventions.
 	AttributeK8sClusterName = "k8s.cluster.name"
 	// AttributeK8sContainerName: Container within the pod; semantic conventions.
@@ -86,6 +202,58 @@ const (
 	AttributeNetworkIODirection = "network.io.direction"
 	// AttributeNetworkInterfaceName: Network interface, "eth0".
 	AttributeNetworkInterfaceName = "network.interface.name"
+	// AttributeNvidiaGPUClockDomain: Part of the GPU with a clock of its own.
+	AttributeNvidiaGPUClockDomain = "nvidia.gpu.clock.domain"
+	// AttributeNvidiaGPUComputeMode: How many processes may compute on the GPU.
+	AttributeNvidiaGPUComputeMode = "nvidia.gpu.compute_mode"
+	// AttributeNvidiaGPUCudaVersion: Highest CUDA version that the driver supports.
+	AttributeNvidiaGPUCudaVersion = "nvidia.gpu.cuda.version"
+	// AttributeNvidiaGPUEccCounter: Since when errors are counted.
+	AttributeNvidiaGPUEccCounter = "nvidia.gpu.ecc.counter"
+	// AttributeNvidiaGPUEccLocation: Memory in which a bit flipped.
+	AttributeNvidiaGPUEccLocation = "nvidia.gpu.ecc.location"
+	// AttributeNvidiaGPUEngine: Fixed-function engine besides hw.gpu.task.
+	AttributeNvidiaGPUEngine = "nvidia.gpu.engine"
+	// AttributeNvidiaGPUErrorAction: What to do about an error.
+	AttributeNvidiaGPUErrorAction = "nvidia.gpu.error.action"
+	// AttributeNvidiaGPUErrorName: The error in words.
+	AttributeNvidiaGPUErrorName = "nvidia.gpu.error.name"
+	// AttributeNvidiaGPUErrorSeverity: How bad an error is.
+	AttributeNvidiaGPUErrorSeverity = "nvidia.gpu.error.severity"
+	// AttributeNvidiaGPUMigComputeInstanceID: Compute instance of a MIG device.
+	AttributeNvidiaGPUMigComputeInstanceID = "nvidia.gpu.mig.compute_instance.id"
+	// AttributeNvidiaGPUMigGPUInstanceID: GPU instance of a MIG device.
+	AttributeNvidiaGPUMigGPUInstanceID = "nvidia.gpu.mig.gpu_instance.id"
+	// AttributeNvidiaGPUMigIndex: Index of a MIG device on its GPU; rl.device.index is then the GPU's.
+	AttributeNvidiaGPUMigIndex = "nvidia.gpu.mig.index"
+	// AttributeNvidiaGPUMigProfile: Profile of a MIG device.
+	AttributeNvidiaGPUMigProfile = "nvidia.gpu.mig.profile"
+	// AttributeNvidiaGPUNvlinkError: Kind of an error on an NVLink.
+	AttributeNvidiaGPUNvlinkError = "nvidia.gpu.nvlink.error"
+	// AttributeNvidiaGPUNvlinkLink: Number of an NVLink of the GPU. Points without it are about all links.
+	AttributeNvidiaGPUNvlinkLink = "nvidia.gpu.nvlink.link"
+	// AttributeNvidiaGPUPciBusID: Address on the PCI bus.
+	AttributeNvidiaGPUPciBusID = "nvidia.gpu.pci.bus_id"
+	// AttributeNvidiaGPUPipe: Arithmetic units of a streaming multiprocessor (SM).
+	AttributeNvidiaGPUPipe = "nvidia.gpu.pipe"
+	// AttributeNvidiaGPUPowerLimitType: Which limit of power.
+	AttributeNvidiaGPUPowerLimitType = "nvidia.gpu.power.limit.type"
+	// AttributeNvidiaGPUProcessEngine: Part of the GPU that a process keeps busy.
+	AttributeNvidiaGPUProcessEngine = "nvidia.gpu.process.engine"
+	// AttributeNvidiaGPUProcessType: What a process uses the GPU for.
+	AttributeNvidiaGPUProcessType = "nvidia.gpu.process.type"
+	// AttributeNvidiaGPURecoveryAction: What the driver asks for.
+	AttributeNvidiaGPURecoveryAction = "nvidia.gpu.recovery_action"
+	// AttributeNvidiaGPURemapAvailability: How many spare rows a bank of memory has left.
+	AttributeNvidiaGPURemapAvailability = "nvidia.gpu.remap.availability"
+	// AttributeNvidiaGPURetirementCause: Why a page of memory was taken out of use.
+	AttributeNvidiaGPURetirementCause = "nvidia.gpu.retirement.cause"
+	// AttributeNvidiaGPUThrottleReason: Why clocks are below the highest.
+	AttributeNvidiaGPUThrottleReason = "nvidia.gpu.throttle.reason"
+	// AttributeNvidiaGPUVgpuID: Instance of a virtual GPU on its host; hw.parent is the GPU it is cut from.
+	AttributeNvidiaGPUVgpuID = "nvidia.gpu.vgpu.id"
+	// AttributeNvidiaGPUXid: Xid, the driver's number for an error.
+	AttributeNvidiaGPUXid = "nvidia.gpu.xid"
 	// AttributePitwallComponent: The component that the figure is of, by its id in the collector's configuration.
 	AttributePitwallComponent = "pitwall.component"
 	// AttributePitwallDropReason: Why points were dropped that had been accepted.
@@ -116,6 +284,8 @@ const (
 	AttributePitwallThreshold = "pitwall.threshold"
 	// AttributePitwallWindow: Length of time back from the point's time that the figure covers.
 	AttributePitwallWindow = "pitwall.window"
+	// AttributeProcessExecutableName: Name of a process's executable.
+	AttributeProcessExecutableName = "process.executable.name"
 	// AttributeProcessPid: Process id on its host.
 	AttributeProcessPid = "process.pid"
 	// AttributeProcessState: State of a process; idle are waiting kernel threads.
@@ -398,6 +568,10 @@ const (
 	AttributeRayJobID = "ray.job.id"
 	// AttributeRayNodeID: Ray's id of the node.
 	AttributeRayNodeID = "ray.node.id"
+	// AttributeServerAddress: Host name or address of the engine or router.
+	AttributeServerAddress = "server.address"
+	// AttributeServerPort: Port of the engine or router; in RL runs it changes with each start.
+	AttributeServerPort = "server.port"
 	// AttributeServiceInstanceID: One instance of the service; semantic conventions.
 	AttributeServiceInstanceID = "service.instance.id"
 	// AttributeServiceName: Name of the program that sends; semantic conventions.

@@ -4,6 +4,26 @@ package names
 
 // Log events.
 const (
+	// EventNvidiaGPUEccUncorrected: Two bits flipped and data was lost (double-bit ECC error).
+	EventNvidiaGPUEccUncorrected = "nvidia.gpu.ecc.uncorrected"
+	// EventNvidiaGPUFound: A GPU is there that was not, or is back.
+	EventNvidiaGPUFound = "nvidia.gpu.found"
+	// EventNvidiaGPULost: The GPU is not there any more; it fell off the bus or was taken out.
+	EventNvidiaGPULost = "nvidia.gpu.lost"
+	// EventNvidiaGPUMigReconfigured: MIG mode or the GPU's split into MIG devices changed.
+	EventNvidiaGPUMigReconfigured = "nvidia.gpu.mig.reconfigured"
+	// EventNvidiaGPUStale: The driver did not answer for the GPU within the deadline; other GPUs are read on.
+	EventNvidiaGPUStale = "nvidia.gpu.stale"
+	// EventNvidiaGPUThrottleEnded: A reason does not keep clocks down any more.
+	EventNvidiaGPUThrottleEnded = "nvidia.gpu.throttle.ended"
+	// EventNvidiaGPUThrottleStarted: A reason began to keep clocks down.
+	EventNvidiaGPUThrottleStarted = "nvidia.gpu.throttle.started"
+	// EventNvidiaGPUXid: The driver reported an error, with what it means and what to do.
+	EventNvidiaGPUXid = "nvidia.gpu.xid"
+	// EventPitwallNVMLBudgetExceeded: Collections cost more than the budget; costly fields are suspended or the interval is longer.
+	EventPitwallNVMLBudgetExceeded = "pitwall.nvml.budget.exceeded"
+	// EventPitwallNVMLBudgetRecovered: Collections are within the budget again and complete.
+	EventPitwallNVMLBudgetRecovered = "pitwall.nvml.budget.recovered"
 	// EventRLCheckpointBenchmark: A checkpoint was benchmarked.
 	EventRLCheckpointBenchmark = "rl.checkpoint.benchmark"
 	// EventRLCheckpointDeleted: A checkpoint was removed.

@@ -18,6 +18,12 @@ const (
 	EvalRunSucceeded = "eval.run.succeeded"
 	// EvalRunSuccess: 1 when the evaluation ended well, 0 when not; one point per evaluation at the time of its end. Unit: 1.
 	EvalRunSuccess = "eval.run.success"
+	// GenAIServerRequestDuration: Time from a request's arrival to its end; the tail of a rollout shows in the upper buckets. Unit: s.
+	GenAIServerRequestDuration = "gen_ai.server.request.duration"
+	// GenAIServerTimePerOutputToken: Mean time between the tokens of a request after the first one, one value per request. Unit: s.
+	GenAIServerTimePerOutputToken = "gen_ai.server.time_per_output_token"
+	// GenAIServerTimeToFirstToken: Time from a request's arrival to its first token. Unit: s.
+	GenAIServerTimeToFirstToken = "gen_ai.server.time_to_first_token"
 	// GithubCICheckPassRatio: Share of the check's latest completed runs on the default branch that passed. Unit: 1.
 	GithubCICheckPassRatio = "github.ci.check.pass_ratio"
 	// GithubCICheckPassing: 1 when the check's latest completed runs on the default branch all passed, 0 when not; absent without runs. Unit: 1.
@@ -56,6 +62,32 @@ const (
 	GithubDeveloperActive = "github.developer.active"
 	// GithubIssueOpen: Open issues that a configured search finds. Unit: {issue}.
 	GithubIssueOpen = "github.issue.open"
+	// HWEnergy: Energy used since the driver was loaded; its rate is the mean power. Unit: J.
+	HWEnergy = "hw.energy"
+	// HWErrors: Errors of the GPU by kind, ECC and Xid together; any that ECC cannot correct ends the program. Unit: {error}.
+	HWErrors = "hw.errors"
+	// HWFanSpeed: Speed of a fan. Unit: rpm.
+	HWFanSpeed = "hw.fan.speed"
+	// HWFanSpeedRatio: Speed of a fan as a share of its highest; boards without fans have none. Unit: 1.
+	HWFanSpeedRatio = "hw.fan.speed_ratio"
+	// HWGPUIO: Bytes that the GPU moved over PCIe, seen from the GPU. Unit: By.
+	HWGPUIO = "hw.gpu.io"
+	// HWGPUMemoryLimit: GPU memory of the device. Unit: By.
+	HWGPUMemoryLimit = "hw.gpu.memory.limit"
+	// HWGPUMemoryUsage: GPU memory in use. Unit: By.
+	HWGPUMemoryUsage = "hw.gpu.memory.usage"
+	// HWGPUMemoryUtilization: Share of GPU memory in use. Unit: 1.
+	HWGPUMemoryUtilization = "hw.gpu.memory.utilization"
+	// HWGPUUtilization: Share of time in which at least one kernel ran (task general) or video was encoded or decoded. Unit: 1.
+	HWGPUUtilization = "hw.gpu.utilization"
+	// HWPower: Power drawn, averaged over a second on most GPUs since Ampere. Unit: W.
+	HWPower = "hw.power"
+	// HWStatus: 1 for the state the GPU is in, 0 for the others. Unit: 1.
+	HWStatus = "hw.status"
+	// HWTemperature: Temperature of the die or of the memory. Unit: Cel.
+	HWTemperature = "hw.temperature"
+	// HWTemperatureLimit: Temperature at which the GPU shuts down, slows down or should not go beyond. Unit: Cel.
+	HWTemperatureLimit = "hw.temperature.limit"
 	// HealthChecksReporting: Checks of the category that have a figure of merit now. Unit: {check}.
 	HealthChecksReporting = "health.checks.reporting"
 	// HealthChecksTotal: Checks of the category. Unit: {check}.
@@ -74,6 +106,424 @@ const (
 	HealthState = "health.state"
 	// HealthTarget: Target of the check, in the unit that an attribute tells. Unit: 1.
 	HealthTarget = "health.target"
+	// InferenceDecodeContextTokens: Tokens of context in the running decode batch, prompts included. Unit: {token}.
+	InferenceDecodeContextTokens = "inference.decode.context_tokens"
+	// InferenceEngineCPUTime: CPU time that the engine's processes used. Unit: s.
+	InferenceEngineCPUTime = "inference.engine.cpu.time"
+	// InferenceEngineContextLength: Longest context that the engine serves. Unit: {token}.
+	InferenceEngineContextLength = "inference.engine.context_length"
+	// InferenceEngineCounterAge: Time since any counter of the engine moved; while it grows the engine is idle and its gauges may be stale. Unit: s.
+	InferenceEngineCounterAge = "inference.engine.counter.age"
+	// InferenceEngineFunctionDuration: Time that timed functions of the engine took. Unit: s.
+	InferenceEngineFunctionDuration = "inference.engine.function.duration"
+	// InferenceEngineHealthy: 1 while an engine core with fault tolerance is healthy. Unit: 1.
+	InferenceEngineHealthy = "inference.engine.healthy"
+	// InferenceEngineStartupCudaGraphDuration: Time that capturing CUDA graphs took at start. Unit: s.
+	InferenceEngineStartupCudaGraphDuration = "inference.engine.startup.cuda_graph.duration"
+	// InferenceEngineStartupDuration: Time that parts of the engine's start took. Unit: s.
+	InferenceEngineStartupDuration = "inference.engine.startup.duration"
+	// InferenceEngineState: 1 for the state the engine is in, 0 for the others; RL puts engines to sleep while it trains. Unit: 1.
+	InferenceEngineState = "inference.engine.state"
+	// InferenceEngineUp: 1 while the engine answers; through a router 1 while the engine is in the router's answer. Unit: 1.
+	InferenceEngineUp = "inference.engine.up"
+	// InferenceEstimatedFlops: Floating point operations per GPU, estimated from the model; with the time they give MFU. Unit: {FLOP}.
+	InferenceEstimatedFlops = "inference.estimated.flops"
+	// InferenceEstimatedMemoryRead: Bytes read from GPU memory per GPU, estimated from the model. Unit: By.
+	InferenceEstimatedMemoryRead = "inference.estimated.memory_read"
+	// InferenceEstimatedMemoryWritten: Bytes written to GPU memory per GPU, estimated from the model. Unit: By.
+	InferenceEstimatedMemoryWritten = "inference.estimated.memory_written"
+	// InferenceForwardOccupancy: Share of time with a forward pass on the GPU. Unit: 1.
+	InferenceForwardOccupancy = "inference.forward.occupancy"
+	// InferenceForwardPasses: Forward passes, by kind; decode without a CUDA graph is slow. Unit: {pass}.
+	InferenceForwardPasses = "inference.forward.passes"
+	// InferenceForwardTime: Time that forward passes took on the GPU. Unit: s.
+	InferenceForwardTime = "inference.forward.time"
+	// InferenceGrammarAborts: Requests aborted because of their grammar. Unit: {request}.
+	InferenceGrammarAborts = "inference.grammar.aborts"
+	// InferenceGrammarCacheHits: Grammars found compiled. Unit: {request}.
+	InferenceGrammarCacheHits = "inference.grammar.cache_hits"
+	// InferenceGrammarCompilationDuration: Time that compiling a grammar took. Unit: s.
+	InferenceGrammarCompilationDuration = "inference.grammar.compilation.duration"
+	// InferenceGrammarRequests: Requests with a grammar. Unit: {request}.
+	InferenceGrammarRequests = "inference.grammar.requests"
+	// InferenceGrammarTimeouts: Grammars whose compilation took too long. Unit: {request}.
+	InferenceGrammarTimeouts = "inference.grammar.timeouts"
+	// InferenceHttpRequestDuration: Time that HTTP requests took. Unit: s.
+	InferenceHttpRequestDuration = "inference.http.request.duration"
+	// InferenceHttpRequests: HTTP requests that arrived. Unit: {request}.
+	InferenceHttpRequests = "inference.http.requests"
+	// InferenceHttpRequestsActive: HTTP requests being answered. Unit: {request}.
+	InferenceHttpRequestsActive = "inference.http.requests.active"
+	// InferenceHttpResponses: HTTP answers by status; the share of 5xx is the error ratio. Unit: {response}.
+	InferenceHttpResponses = "inference.http.responses"
+	// InferenceInterTokenLatency: Time between two tokens of a request, one value per token or output event. Unit: s.
+	InferenceInterTokenLatency = "inference.inter_token_latency"
+	// InferenceIterationTokens: Tokens in one step of the engine; the fuller the batch, the better the GPU is used. Unit: {token}.
+	InferenceIterationTokens = "inference.iteration.tokens"
+	// InferenceKVCacheBlockIdleBeforeEviction: Time a block of the KV cache lay unused before it was thrown out. Unit: s.
+	InferenceKVCacheBlockIdleBeforeEviction = "inference.kv_cache.block.idle_before_eviction"
+	// InferenceKVCacheBlockLifetime: Time a block of the KV cache lived before it was thrown out. Unit: s.
+	InferenceKVCacheBlockLifetime = "inference.kv_cache.block.lifetime"
+	// InferenceKVCacheBlockReuseGap: Time between two uses of a block of the KV cache. Unit: s.
+	InferenceKVCacheBlockReuseGap = "inference.kv_cache.block.reuse_gap"
+	// InferenceKVCacheCapacity: Tokens that fit into the KV cache. Unit: {token}.
+	InferenceKVCacheCapacity = "inference.kv_cache.capacity"
+	// InferenceKVCacheEvictedTokens: Cached tokens thrown out to make room. Unit: {token}.
+	InferenceKVCacheEvictedTokens = "inference.kv_cache.evicted_tokens"
+	// InferenceKVCacheEvictionDuration: Time that throwing out cached tokens took. Unit: s.
+	InferenceKVCacheEvictionDuration = "inference.kv_cache.eviction.duration"
+	// InferenceKVCacheLoadBackDuration: Time that bringing back cached tokens took. Unit: s.
+	InferenceKVCacheLoadBackDuration = "inference.kv_cache.load_back.duration"
+	// InferenceKVCacheLoadBackSize: Bytes of KV cache brought back from host memory. Unit: By.
+	InferenceKVCacheLoadBackSize = "inference.kv_cache.load_back.size"
+	// InferenceKVCacheLoadBackTokens: Cached tokens brought back from host memory. Unit: {token}.
+	InferenceKVCacheLoadBackTokens = "inference.kv_cache.load_back.tokens"
+	// InferenceKVCacheOffloadDroppedTokens: Cached tokens dropped instead of being saved to host memory. Unit: {token}.
+	InferenceKVCacheOffloadDroppedTokens = "inference.kv_cache.offload.dropped_tokens"
+	// InferenceKVCacheOffloadDuration: Time that saving to host memory took. Unit: s.
+	InferenceKVCacheOffloadDuration = "inference.kv_cache.offload.duration"
+	// InferenceKVCacheOffloadSize: Bytes of KV cache saved to host memory. Unit: By.
+	InferenceKVCacheOffloadSize = "inference.kv_cache.offload.size"
+	// InferenceKVCacheOffloadTokens: Cached tokens saved to host memory. Unit: {token}.
+	InferenceKVCacheOffloadTokens = "inference.kv_cache.offload.tokens"
+	// InferenceKVCachePageSize: Tokens per page of the KV cache. Unit: {token}.
+	InferenceKVCachePageSize = "inference.kv_cache.page.size"
+	// InferenceKVCachePages: Pages of the KV cache. Unit: {page}.
+	InferenceKVCachePages = "inference.kv_cache.pages"
+	// InferenceKVCacheStorageDroppedTokens: Cached tokens dropped instead of being saved to the storage tier. Unit: {token}.
+	InferenceKVCacheStorageDroppedTokens = "inference.kv_cache.storage.dropped_tokens"
+	// InferenceKVCacheStoragePrefetches: Fetches from the storage tier, by how they ended. Unit: {operation}.
+	InferenceKVCacheStoragePrefetches = "inference.kv_cache.storage.prefetches"
+	// InferenceKVCacheStorageReadTokens: Cached tokens fetched from the storage tier. Unit: {token}.
+	InferenceKVCacheStorageReadTokens = "inference.kv_cache.storage.read_tokens"
+	// InferenceKVCacheStorageWrittenTokens: Cached tokens saved to the storage tier. Unit: {token}.
+	InferenceKVCacheStorageWrittenTokens = "inference.kv_cache.storage.written_tokens"
+	// InferenceKVCacheTokens: Tokens that the KV cache holds or has room for. Unit: {token}.
+	InferenceKVCacheTokens = "inference.kv_cache.tokens"
+	// InferenceKVCacheUsage: Share of the KV cache in use; near 1 requests wait or are preempted. Without a pool it is the fullest one. Unit: 1.
+	InferenceKVCacheUsage = "inference.kv_cache.usage"
+	// InferenceLifetimeMeanInterTokenLatency: Mean time between tokens since the server started, not per interval; do not average it again. Unit: s.
+	InferenceLifetimeMeanInterTokenLatency = "inference.lifetime_mean.inter_token_latency"
+	// InferenceLifetimeMeanIterationTokens: Mean tokens per step of the engine since the server started, not per interval; do not average it again. Unit: {token}.
+	InferenceLifetimeMeanIterationTokens = "inference.lifetime_mean.iteration.tokens"
+	// InferenceLifetimeMeanRequestDecodeDuration: Mean time of decode since the server started, not per interval; do not average it again. Unit: s.
+	InferenceLifetimeMeanRequestDecodeDuration = "inference.lifetime_mean.request.decode.duration"
+	// InferenceLifetimeMeanRequestDuration: Mean time of a request since the server started, not per interval; do not average it again. Unit: s.
+	InferenceLifetimeMeanRequestDuration = "inference.lifetime_mean.request.duration"
+	// InferenceLifetimeMeanRequestInferenceDuration: Mean time a request ran since the server started, not per interval; do not average it again. Unit: s.
+	InferenceLifetimeMeanRequestInferenceDuration = "inference.lifetime_mean.request.inference.duration"
+	// InferenceLifetimeMeanRequestOutputTokens: Mean length of answers since the server started, not per interval; do not average it again. Unit: {token}.
+	InferenceLifetimeMeanRequestOutputTokens = "inference.lifetime_mean.request.output_tokens"
+	// InferenceLifetimeMeanRequestPrefillDuration: Mean time of prefill since the server started, not per interval; do not average it again. Unit: s.
+	InferenceLifetimeMeanRequestPrefillDuration = "inference.lifetime_mean.request.prefill.duration"
+	// InferenceLifetimeMeanRequestPromptTokens: Mean length of prompts since the server started, not per interval; do not average it again. Unit: {token}.
+	InferenceLifetimeMeanRequestPromptTokens = "inference.lifetime_mean.request.prompt_tokens"
+	// InferenceLifetimeMeanRequestQueueDuration: Mean time in the queue since the server started, not per interval; do not average it again. Unit: s.
+	InferenceLifetimeMeanRequestQueueDuration = "inference.lifetime_mean.request.queue.duration"
+	// InferenceLifetimeMeanTimeToFirstToken: Mean time to the first token since the server started, not per interval; do not average it again. Unit: s.
+	InferenceLifetimeMeanTimeToFirstToken = "inference.lifetime_mean.time_to_first_token"
+	// InferenceLoraSlotsLimit: Slots of the LoRA pool. Unit: {slot}.
+	InferenceLoraSlotsLimit = "inference.lora.slots.limit"
+	// InferenceLoraSlotsUsage: Share of the LoRA pool in use. Unit: 1.
+	InferenceLoraSlotsUsage = "inference.lora.slots.usage"
+	// InferenceLoraSlotsUsed: Slots of the LoRA pool in use. Unit: {slot}.
+	InferenceLoraSlotsUsed = "inference.lora.slots.used"
+	// InferenceMultimodalCacheHits: Images and other items found in the multi-modal cache. Unit: {item}.
+	InferenceMultimodalCacheHits = "inference.multimodal_cache.hits"
+	// InferenceMultimodalCacheLookups: Images and other items looked up in the multi-modal cache. Unit: {item}.
+	InferenceMultimodalCacheLookups = "inference.multimodal_cache.lookups"
+	// InferencePDFailures: Requests that failed between prefill and decode, by what failed. Unit: {request}.
+	InferencePDFailures = "inference.pd.failures"
+	// InferencePDKVTransferAllocDuration: Time a request waited for room in the decode side's KV cache. Unit: s.
+	InferencePDKVTransferAllocDuration = "inference.pd.kv_transfer.alloc.duration"
+	// InferencePDKVTransferAllocDurationLast: Time the last request waited for room in the decode side's KV cache. Unit: s.
+	InferencePDKVTransferAllocDurationLast = "inference.pd.kv_transfer.alloc.duration.last"
+	// InferencePDKVTransferBootstrapDuration: Time that connecting prefill and decode for a request took. Unit: s.
+	InferencePDKVTransferBootstrapDuration = "inference.pd.kv_transfer.bootstrap.duration"
+	// InferencePDKVTransferBootstrapDurationLast: Time that the last connecting of prefill and decode took. Unit: s.
+	InferencePDKVTransferBootstrapDurationLast = "inference.pd.kv_transfer.bootstrap.duration.last"
+	// InferencePDKVTransferDescriptors: Memory regions per transfer; many small ones are slow. Unit: {descriptor}.
+	InferencePDKVTransferDescriptors = "inference.pd.kv_transfer.descriptors"
+	// InferencePDKVTransferDuration: Time that sending a request's KV cache from prefill to decode took. Unit: s.
+	InferencePDKVTransferDuration = "inference.pd.kv_transfer.duration"
+	// InferencePDKVTransferDurationLast: Time that the last transfer of a KV cache took. Unit: s.
+	InferencePDKVTransferDurationLast = "inference.pd.kv_transfer.duration.last"
+	// InferencePDKVTransferPostDuration: Time that starting a transfer took. Unit: s.
+	InferencePDKVTransferPostDuration = "inference.pd.kv_transfer.post.duration"
+	// InferencePDKVTransferSize: Bytes of KV cache sent per transfer. Unit: By.
+	InferencePDKVTransferSize = "inference.pd.kv_transfer.size"
+	// InferencePDKVTransferSizeLast: Bytes of KV cache sent by the last transfer. Unit: By.
+	InferencePDKVTransferSizeLast = "inference.pd.kv_transfer.size.last"
+	// InferencePDKVTransferThroughput: Speed of transfers of KV cache. Unit: By/s.
+	InferencePDKVTransferThroughput = "inference.pd.kv_transfer.throughput"
+	// InferencePDKVTransferThroughputLast: Speed of the last transfer of KV cache. Unit: By/s.
+	InferencePDKVTransferThroughputLast = "inference.pd.kv_transfer.throughput.last"
+	// InferencePDPreallocUsage: Share of the decode side's KV cache that waiting requests will need. Unit: 1.
+	InferencePDPreallocUsage = "inference.pd.prealloc.usage"
+	// InferencePDQueueRequests: Requests in the queues between prefill and decode; the one that grows shows the bottleneck. Unit: {request}.
+	InferencePDQueueRequests = "inference.pd.queue.requests"
+	// InferencePDRetries: Prefills that were tried again. Unit: {retry}.
+	InferencePDRetries = "inference.pd.retries"
+	// InferencePreemptionTokens: Tokens whose work was thrown away by preemptions. Unit: {token}.
+	InferencePreemptionTokens = "inference.preemption.tokens"
+	// InferencePreemptions: Requests that were put back into the queue to make room in the KV cache; each is work thrown away. Unit: {preemption}.
+	InferencePreemptions = "inference.preemptions"
+	// InferencePrefixCacheHitTokens: Prompt tokens found in a prefix cache, by tier; divided by the lookups of the tier it is the hit ratio. Unit: {token}.
+	InferencePrefixCacheHitTokens = "inference.prefix_cache.hit_tokens"
+	// InferencePrefixCacheLookupTokens: Prompt tokens looked up in a prefix cache, by tier; what one tier misses may be looked up in the next. Unit: {token}.
+	InferencePrefixCacheLookupTokens = "inference.prefix_cache.lookup_tokens"
+	// InferenceRequestDecodeDuration: Time from a request's first token to its last. Unit: s.
+	InferenceRequestDecodeDuration = "inference.request.decode.duration"
+	// InferenceRequestInferenceDuration: Time a request spent running, prefill and decode without the queue. Unit: s.
+	InferenceRequestInferenceDuration = "inference.request.inference.duration"
+	// InferenceRequestOutputTokens: Length of answers; the upper buckets are what a rollout waits for. Unit: {token}.
+	InferenceRequestOutputTokens = "inference.request.output_tokens"
+	// InferenceRequestOutputTokensLimit: Limit on the answer's length that requests asked for. Unit: {token}.
+	InferenceRequestOutputTokensLimit = "inference.request.output_tokens.limit"
+	// InferenceRequestOutputTokensLongest: Length of the longest answer where a request asks for several. Unit: {token}.
+	InferenceRequestOutputTokensLongest = "inference.request.output_tokens.longest"
+	// InferenceRequestPreemptions: Times a request was put back into the queue to make room. Unit: {preemption}.
+	InferenceRequestPreemptions = "inference.request.preemptions"
+	// InferenceRequestPrefillDuration: Time from a request's start in the engine to its first token. Unit: s.
+	InferenceRequestPrefillDuration = "inference.request.prefill.duration"
+	// InferenceRequestPromptTokens: Length of prompts. Unit: {token}.
+	InferenceRequestPromptTokens = "inference.request.prompt_tokens"
+	// InferenceRequestPromptTokensComputed: Prompt tokens of a request that were not cached and had to be computed. Unit: {token}.
+	InferenceRequestPromptTokensComputed = "inference.request.prompt_tokens.computed"
+	// InferenceRequestQueueDuration: Time a request waited before the engine began to work on it. Unit: s.
+	InferenceRequestQueueDuration = "inference.request.queue.duration"
+	// InferenceRequestSamples: Answers that a request asked for (n). Unit: {sample}.
+	InferenceRequestSamples = "inference.request.samples"
+	// InferenceRequestStageDuration: Time requests spent in each stage of the engine. Unit: s.
+	InferenceRequestStageDuration = "inference.request.stage.duration"
+	// InferenceRequestsAborted: Requests that were aborted, as SGLang counts them; kept apart because they may be in the finished ones. Unit: {request}.
+	InferenceRequestsAborted = "inference.requests.aborted"
+	// InferenceRequestsCorrupted: Requests with NaN in the logits, where vLLM is told to look. Unit: {request}.
+	InferenceRequestsCorrupted = "inference.requests.corrupted"
+	// InferenceRequestsFinished: Requests that ended. Unit: {request}.
+	InferenceRequestsFinished = "inference.requests.finished"
+	// InferenceRequestsPaused: Requests held back while weights are updated. Unit: {request}.
+	InferenceRequestsPaused = "inference.requests.paused"
+	// InferenceRequestsRunning: Requests that the engine is working on. Unit: {request}.
+	InferenceRequestsRunning = "inference.requests.running"
+	// InferenceRequestsStructured: Requests that asked for structured output. Unit: {request}.
+	InferenceRequestsStructured = "inference.requests.structured"
+	// InferenceRequestsSwapped: Requests whose KV cache was moved to host memory; only the old vLLM engine V0 does that. Unit: {request}.
+	InferenceRequestsSwapped = "inference.requests.swapped"
+	// InferenceRequestsWaiting: Requests that wait for room; steadily above zero means that the engine is the bottleneck. Unit: {request}.
+	InferenceRequestsWaiting = "inference.requests.waiting"
+	// InferenceRequestsWaitingByReason: Requests that wait, by what they wait for. Unit: {request}.
+	InferenceRequestsWaitingByReason = "inference.requests.waiting.by_reason"
+	// InferenceRouterCacheHits: Requests that cache-aware routing sent where their prefix was. Unit: {request}.
+	InferenceRouterCacheHits = "inference.router.cache_hits"
+	// InferenceRouterCacheMisses: Requests for which cache-aware routing knew no place. Unit: {request}.
+	InferenceRouterCacheMisses = "inference.router.cache_misses"
+	// InferenceRouterConnections: Connections of callers to the router. Unit: {connection}.
+	InferenceRouterConnections = "inference.router.connections"
+	// InferenceRouterErrors: Requests that failed, as the router saw them. Unit: {request}.
+	InferenceRouterErrors = "inference.router.errors"
+	// InferenceRouterGenerationDuration: Time that generating took as the router saw it; gRPC engines only. Unit: s.
+	InferenceRouterGenerationDuration = "inference.router.generation.duration"
+	// InferenceRouterPDFailures: Requests that failed between prefill and decode as the router saw it. Unit: {request}.
+	InferenceRouterPDFailures = "inference.router.pd.failures"
+	// InferenceRouterPDKVTransferDuration: Time of the transfer between prefill and decode as the router saw it. Unit: s.
+	InferenceRouterPDKVTransferDuration = "inference.router.pd.kv_transfer.duration"
+	// InferenceRouterPDPrefillDuration: Time of the prefill half of a request as the router saw it. Unit: s.
+	InferenceRouterPDPrefillDuration = "inference.router.pd.prefill.duration"
+	// InferenceRouterPDRequestDuration: Time of requests through separated prefill and decode. Unit: s.
+	InferenceRouterPDRequestDuration = "inference.router.pd.request.duration"
+	// InferenceRouterPDRequests: Requests through separated prefill and decode. Unit: {request}.
+	InferenceRouterPDRequests = "inference.router.pd.requests"
+	// InferenceRouterPDTimeToFirstToken: Time to the first token with separated prefill and decode as the router saw it. Unit: s.
+	InferenceRouterPDTimeToFirstToken = "inference.router.pd.time_to_first_token"
+	// InferenceRouterQueueDuration: Time that requests waited in the router's own queue. Unit: s.
+	InferenceRouterQueueDuration = "inference.router.queue.duration"
+	// InferenceRouterQueueRequests: Requests that wait in the router's own queue. Unit: {request}.
+	InferenceRouterQueueRequests = "inference.router.queue.requests"
+	// InferenceRouterRateLimitDecisions: Requests that the router's limit let through or refused. Unit: {request}.
+	InferenceRouterRateLimitDecisions = "inference.router.rate_limit.decisions"
+	// InferenceRouterRequestDuration: Time from a request's arrival at the router to its end. Unit: s.
+	InferenceRouterRequestDuration = "inference.router.request.duration"
+	// InferenceRouterRequests: Requests that the router took. Unit: {request}.
+	InferenceRouterRequests = "inference.router.requests"
+	// InferenceRouterRetries: Requests that the router sent again. Unit: {retry}.
+	InferenceRouterRetries = "inference.router.retries"
+	// InferenceRouterRetriesExhausted: Requests that the router gave up after its last retry. Unit: {request}.
+	InferenceRouterRetriesExhausted = "inference.router.retries.exhausted"
+	// InferenceRouterRetryBackoffDuration: Time that the router waited before a retry. Unit: s.
+	InferenceRouterRetryBackoffDuration = "inference.router.retry.backoff.duration"
+	// InferenceRouterStageDuration: Time that requests spent in stages of the router. Unit: s.
+	InferenceRouterStageDuration = "inference.router.stage.duration"
+	// InferenceRouterTimePerOutputToken: Time per token after the first as the router saw it; gRPC engines only. Unit: s.
+	InferenceRouterTimePerOutputToken = "inference.router.time_per_output_token"
+	// InferenceRouterTimeToFirstToken: Time to the first token as the router saw it; gRPC engines only. Unit: s.
+	InferenceRouterTimeToFirstToken = "inference.router.time_to_first_token"
+	// InferenceRouterTokens: Tokens as the router saw them; gRPC engines only. Unit: {token}.
+	InferenceRouterTokens = "inference.router.tokens"
+	// InferenceRouterUpstreamResponses: Answers of engines to the router, by status. Unit: {response}.
+	InferenceRouterUpstreamResponses = "inference.router.upstream.responses"
+	// InferenceRouterWorkerBreakerOutcomes: Requests as the circuit breaker counts them. Unit: {request}.
+	InferenceRouterWorkerBreakerOutcomes = "inference.router.worker.breaker.outcomes"
+	// InferenceRouterWorkerBreakerState: State of an engine's circuit breaker, 0 closed, 1 open (the engine gets no requests), 2 half open. Unit: 1.
+	InferenceRouterWorkerBreakerState = "inference.router.worker.breaker.state"
+	// InferenceRouterWorkerBreakerTransitions: Changes of an engine's circuit breaker. Unit: {transition}.
+	InferenceRouterWorkerBreakerTransitions = "inference.router.worker.breaker.transitions"
+	// InferenceRouterWorkerConnections: Connections that the router has open to engines. Unit: {connection}.
+	InferenceRouterWorkerConnections = "inference.router.worker.connections"
+	// InferenceRouterWorkerErrors: Errors of engines that the router saw. Unit: {error}.
+	InferenceRouterWorkerErrors = "inference.router.worker.errors"
+	// InferenceRouterWorkerHealthChecks: Health checks of engines, by result. Unit: {check}.
+	InferenceRouterWorkerHealthChecks = "inference.router.worker.health_checks"
+	// InferenceRouterWorkerHealthy: 1 while the router holds an engine for healthy; slime turns the checks off. Unit: 1.
+	InferenceRouterWorkerHealthy = "inference.router.worker.healthy"
+	// InferenceRouterWorkerLoad: Load that the router ascribes to an engine. Unit: 1.
+	InferenceRouterWorkerLoad = "inference.router.worker.load"
+	// InferenceRouterWorkerProcessed: Requests that an engine finished, as the router counts. Unit: {request}.
+	InferenceRouterWorkerProcessed = "inference.router.worker.processed"
+	// InferenceRouterWorkerRequests: Requests that the router has open at an engine; large differences mean an uneven load. Unit: {request}.
+	InferenceRouterWorkerRequests = "inference.router.worker.requests"
+	// InferenceRouterWorkerSelections: Times the router chose an engine. Unit: {selection}.
+	InferenceRouterWorkerSelections = "inference.router.worker.selections"
+	// InferenceRouterWorkers: Engines that the router knows. Unit: {worker}.
+	InferenceRouterWorkers = "inference.router.workers"
+	// InferenceSessionsHeldTokens: Tokens of KV cache that streaming sessions hold. Unit: {token}.
+	InferenceSessionsHeldTokens = "inference.sessions.held_tokens"
+	// InferenceSessionsStreaming: Streaming sessions that are open. Unit: {session}.
+	InferenceSessionsStreaming = "inference.sessions.streaming"
+	// InferenceSpecDecodeAcceptLength: Tokens per step with speculative decoding, the one that is always right included. Unit: {token}.
+	InferenceSpecDecodeAcceptLength = "inference.spec_decode.accept_length"
+	// InferenceSpecDecodeAcceptRate: Share of drafted tokens that were right; low means that drafting costs more than it saves. Unit: 1.
+	InferenceSpecDecodeAcceptRate = "inference.spec_decode.accept_rate"
+	// InferenceSpecDecodeAcceptedTokens: Drafted tokens that were right. Unit: {token}.
+	InferenceSpecDecodeAcceptedTokens = "inference.spec_decode.accepted_tokens"
+	// InferenceSpecDecodeAcceptedTokensByPosition: Drafted tokens that were right, by their position in the draft. Unit: {token}.
+	InferenceSpecDecodeAcceptedTokensByPosition = "inference.spec_decode.accepted_tokens.by_position"
+	// InferenceSpecDecodeDraftLength: Tokens per draft in use, as configured or adapted. Unit: {token}.
+	InferenceSpecDecodeDraftLength = "inference.spec_decode.draft_length"
+	// InferenceSpecDecodeDraftTokens: Tokens drafted. Unit: {token}.
+	InferenceSpecDecodeDraftTokens = "inference.spec_decode.draft_tokens"
+	// InferenceSpecDecodeDrafts: Drafts made. Unit: {draft}.
+	InferenceSpecDecodeDrafts = "inference.spec_decode.drafts"
+	// InferenceSpecDecodeSteps: Drafting steps in use, as configured or adapted. Unit: {step}.
+	InferenceSpecDecodeSteps = "inference.spec_decode.steps"
+	// InferenceSpecDecodeVerifications: Drafts that were checked, counted when a request ends. Unit: {call}.
+	InferenceSpecDecodeVerifications = "inference.spec_decode.verifications"
+	// InferenceTokensFinished: Tokens of requests that ended; flat for minutes and then a jump when answers are long. Unit: {token}.
+	InferenceTokensFinished = "inference.tokens.finished"
+	// InferenceTokensFinishedCached: Cached prompt tokens of requests that ended. Unit: {token}.
+	InferenceTokensFinishedCached = "inference.tokens.finished.cached"
+	// InferenceTokensOutput: Tokens generated, counted as they come; its rate is the generation throughput. Unit: {token}.
+	InferenceTokensOutput = "inference.tokens.output"
+	// InferenceTokensPrefill: Prompt tokens that went through the engine, counted at each step, repeated work after preemptions included. Unit: {token}.
+	InferenceTokensPrefill = "inference.tokens.prefill"
+	// InferenceTokensPrompt: Prompt tokens, each once, by where their KV cache came from; all but tier none were saved work. Unit: {token}.
+	InferenceTokensPrompt = "inference.tokens.prompt"
+	// InferenceTokensThroughput: Tokens per second as the engine says; an idle SGLang keeps showing the last value, so prefer the rate of the counters. Unit: {token}/s.
+	InferenceTokensThroughput = "inference.tokens.throughput"
+	// InferenceWeightsLoadDuration: Time that the last update of the weights took; the weight sync of RL as the engine saw it. Unit: s.
+	InferenceWeightsLoadDuration = "inference.weights.load.duration"
+	// NvidiaGPUBar1Limit: Size of the GPU's memory window on the PCI bus (BAR1). Unit: By.
+	NvidiaGPUBar1Limit = "nvidia.gpu.bar1.limit"
+	// NvidiaGPUBar1Usage: Part of the GPU's memory window on the PCI bus (BAR1) in use; peer transfers need it. Unit: By.
+	NvidiaGPUBar1Usage = "nvidia.gpu.bar1.usage"
+	// NvidiaGPUBusyDuration: Time in which the utilisation was at or above the threshold of the idle time. Unit: s.
+	NvidiaGPUBusyDuration = "nvidia.gpu.busy.duration"
+	// NvidiaGPUClock: Clock at this moment. Unit: Hz.
+	NvidiaGPUClock = "nvidia.gpu.clock"
+	// NvidiaGPUClockLimit: Highest clock. Unit: Hz.
+	NvidiaGPUClockLimit = "nvidia.gpu.clock.limit"
+	// NvidiaGPUComputeMode: 1 for the compute mode that is set, 0 for the others. Unit: 1.
+	NvidiaGPUComputeMode = "nvidia.gpu.compute_mode"
+	// NvidiaGPUDramActivity: Share of the memory bandwidth in use; near 1 the GPU waits for memory, as in decode. Unit: 1.
+	NvidiaGPUDramActivity = "nvidia.gpu.dram.activity"
+	// NvidiaGPUEccEnabled: 1 when ECC is on. Unit: 1.
+	NvidiaGPUEccEnabled = "nvidia.gpu.ecc.enabled"
+	// NvidiaGPUEccErrors: Flipped bits by place; error.type is corrected (one bit, repaired) or uncorrected (two, data lost). Unit: {error}.
+	NvidiaGPUEccErrors = "nvidia.gpu.ecc.errors"
+	// NvidiaGPUEngineUtilization: Share of time in which the JPEG or optical flow engine was busy. Unit: 1.
+	NvidiaGPUEngineUtilization = "nvidia.gpu.engine.utilization"
+	// NvidiaGPUGraphicsActivity: Share of time in which any compute or graphics work was there. Unit: 1.
+	NvidiaGPUGraphicsActivity = "nvidia.gpu.graphics.activity"
+	// NvidiaGPUIdleDuration: Time in which the utilisation was below a threshold, 5 % unless configured; GPU idle time is a plain sum of it. Unit: s.
+	NvidiaGPUIdleDuration = "nvidia.gpu.idle.duration"
+	// NvidiaGPUInfo: Always 1; its attributes say what the GPU is. Unit: 1.
+	NvidiaGPUInfo = "nvidia.gpu.info"
+	// NvidiaGPUMemoryControllerUtilization: Share of time in which GPU memory was read or written. Unit: 1.
+	NvidiaGPUMemoryControllerUtilization = "nvidia.gpu.memory_controller.utilization"
+	// NvidiaGPUMemoryFree: GPU memory that is free. Unit: By.
+	NvidiaGPUMemoryFree = "nvidia.gpu.memory.free"
+	// NvidiaGPUMemoryReserved: GPU memory that the driver keeps for itself. Unit: By.
+	NvidiaGPUMemoryReserved = "nvidia.gpu.memory.reserved"
+	// NvidiaGPUMigDevices: MIG devices that the GPU is split into. Unit: {device}.
+	NvidiaGPUMigDevices = "nvidia.gpu.mig.devices"
+	// NvidiaGPUMigEnabled: 1 when the GPU is in MIG mode and may be split. Unit: 1.
+	NvidiaGPUMigEnabled = "nvidia.gpu.mig.enabled"
+	// NvidiaGPUNvlinkErrors: Errors on NVLinks; replays and recoveries that grow slow every collective down. Unit: {error}.
+	NvidiaGPUNvlinkErrors = "nvidia.gpu.nvlink.errors"
+	// NvidiaGPUNvlinkIO: Bytes over NVLink, per link or over all. Unit: By.
+	NvidiaGPUNvlinkIO = "nvidia.gpu.nvlink.io"
+	// NvidiaGPUNvlinkIORate: Bytes per second over NVLink, per link or over all. Unit: By/s.
+	NvidiaGPUNvlinkIORate = "nvidia.gpu.nvlink.io_rate"
+	// NvidiaGPUNvlinkSpeed: Speed of an NVLink, not what flows over it. Unit: By/s.
+	NvidiaGPUNvlinkSpeed = "nvidia.gpu.nvlink.speed"
+	// NvidiaGPUNvlinkUp: 1 while an NVLink is active. Unit: 1.
+	NvidiaGPUNvlinkUp = "nvidia.gpu.nvlink.up"
+	// NvidiaGPUPcieGeneration: Generation of the PCIe link at this moment; below the limit under load means a bad slot or riser. Unit: 1.
+	NvidiaGPUPcieGeneration = "nvidia.gpu.pcie.generation"
+	// NvidiaGPUPcieGenerationLimit: Generation of the PCIe link that the GPU and its slot could have. Unit: 1.
+	NvidiaGPUPcieGenerationLimit = "nvidia.gpu.pcie.generation.limit"
+	// NvidiaGPUPcieIORate: Bytes per second over PCIe, seen from the GPU. Unit: By/s.
+	NvidiaGPUPcieIORate = "nvidia.gpu.pcie.io_rate"
+	// NvidiaGPUPcieReplays: Packets that had to be sent again over PCIe; growing means a bad connection. Unit: {replay}.
+	NvidiaGPUPcieReplays = "nvidia.gpu.pcie.replays"
+	// NvidiaGPUPcieWidth: Lanes of the PCIe link at this moment; below the limit under load means a bad slot or riser. Unit: {lane}.
+	NvidiaGPUPcieWidth = "nvidia.gpu.pcie.width"
+	// NvidiaGPUPcieWidthLimit: Lanes of the PCIe link that the GPU and its slot could have. Unit: {lane}.
+	NvidiaGPUPcieWidthLimit = "nvidia.gpu.pcie.width.limit"
+	// NvidiaGPUPerformanceState: Performance state, 0 is the fastest and 15 the slowest. Unit: 1.
+	NvidiaGPUPerformanceState = "nvidia.gpu.performance_state"
+	// NvidiaGPUPersistenceMode: 1 when the driver stays loaded without a program. Unit: 1.
+	NvidiaGPUPersistenceMode = "nvidia.gpu.persistence_mode"
+	// NvidiaGPUPipeActivity: Share of time in which an arithmetic unit worked; tensor is the one that training lives from. Unit: 1.
+	NvidiaGPUPipeActivity = "nvidia.gpu.pipe.activity"
+	// NvidiaGPUPowerInstant: Power drawn at this moment. Unit: W.
+	NvidiaGPUPowerInstant = "nvidia.gpu.power.instant"
+	// NvidiaGPUPowerLimit: Limits of the power that the GPU may draw. Unit: W.
+	NvidiaGPUPowerLimit = "nvidia.gpu.power.limit"
+	// NvidiaGPUProcessMemoryUsage: GPU memory that a process uses; off by default, one series per process. Unit: By.
+	NvidiaGPUProcessMemoryUsage = "nvidia.gpu.process.memory.usage"
+	// NvidiaGPUProcessUtilization: Share of time in which a process kept a part of the GPU busy; off by default, one series per process. Unit: 1.
+	NvidiaGPUProcessUtilization = "nvidia.gpu.process.utilization"
+	// NvidiaGPUProcesses: Processes on the GPU. Unit: {process}.
+	NvidiaGPUProcesses = "nvidia.gpu.processes"
+	// NvidiaGPURecoveryAction: 1 for what the driver asks for to make the GPU work again, 0 for the others. Unit: 1.
+	NvidiaGPURecoveryAction = "nvidia.gpu.recovery_action"
+	// NvidiaGPURemappedRows: Rows of memory replaced by spare ones because of corrected or uncorrected errors; GPUs since Ampere. Unit: {row}.
+	NvidiaGPURemappedRows = "nvidia.gpu.remapped_rows"
+	// NvidiaGPURemappedRowsBanks: Banks of memory by how many spare rows are left. Unit: {bank}.
+	NvidiaGPURemappedRowsBanks = "nvidia.gpu.remapped_rows.banks"
+	// NvidiaGPURemappedRowsFailed: 1 when a row could not be replaced; the GPU needs a replacement. Unit: 1.
+	NvidiaGPURemappedRowsFailed = "nvidia.gpu.remapped_rows.failed"
+	// NvidiaGPURemappedRowsPending: 1 when rows will be replaced at the next reset; reset soon. Unit: 1.
+	NvidiaGPURemappedRowsPending = "nvidia.gpu.remapped_rows.pending"
+	// NvidiaGPURetiredPages: Pages of memory taken out of use, on GPUs before Ampere. Unit: {page}.
+	NvidiaGPURetiredPages = "nvidia.gpu.retired_pages"
+	// NvidiaGPURetiredPagesPending: 1 when pages will be taken out of use at the next reset. Unit: 1.
+	NvidiaGPURetiredPagesPending = "nvidia.gpu.retired_pages.pending"
+	// NvidiaGPUSmActivity: Share of streaming multiprocessors that worked, averaged over time; low beside a high utilisation means that kernels are small. Unit: 1.
+	NvidiaGPUSmActivity = "nvidia.gpu.sm.activity"
+	// NvidiaGPUSmOccupancy: Warps in flight as a share of what would fit. Unit: 1.
+	NvidiaGPUSmOccupancy = "nvidia.gpu.sm.occupancy"
+	// NvidiaGPUStale: 1 while the driver does not answer for this GPU; its other metrics are missing then, not old. Unit: 1.
+	NvidiaGPUStale = "nvidia.gpu.stale"
+	// NvidiaGPUThrottleActive: 1 while a reason keeps clocks down, 0 while it does not. Unit: 1.
+	NvidiaGPUThrottleActive = "nvidia.gpu.throttle.active"
+	// NvidiaGPUThrottleDuration: Time that a reason kept clocks down; reasons overlap and do not add up. Unit: s.
+	NvidiaGPUThrottleDuration = "nvidia.gpu.throttle.duration"
+	// NvidiaGPUThrottledDuration: Time in which any reason but idleness and set clocks kept clocks down. Unit: s.
+	NvidiaGPUThrottledDuration = "nvidia.gpu.throttled.duration"
+	// NvidiaGPUXidErrors: Errors that the driver reported, by Xid, since the receiver started. Unit: {error}.
+	NvidiaGPUXidErrors = "nvidia.gpu.xid.errors"
 	// PitwallBatchesRemembered: Batch ids of accepted requests that are remembered, so that a repeated request is not stored twice. Unit: {batch}.
 	PitwallBatchesRemembered = "pitwall.batches.remembered"
 	// PitwallCostCPUBudget: Share of one core that the configuration allows the component. Unit: 1.
@@ -100,6 +550,18 @@ const (
 	PitwallLogSegmentsSetAside = "pitwall.log.segments_set_aside"
 	// PitwallLogSize: Bytes of the write-ahead log on disk. Unit: By.
 	PitwallLogSize = "pitwall.log.size"
+	// PitwallNVMLCollectionCPUTime: CPU time that collections used; its rate is held below the budget, 1 % of a core unless configured. Unit: s.
+	PitwallNVMLCollectionCPUTime = "pitwall.nvml.collection.cpu.time"
+	// PitwallNVMLCollectionDuration: Wall time of the last collection over all GPUs of the machine. Unit: s.
+	PitwallNVMLCollectionDuration = "pitwall.nvml.collection.duration"
+	// PitwallNVMLCollectionInterval: Time between collections, longer than configured while over the budget. Unit: s.
+	PitwallNVMLCollectionInterval = "pitwall.nvml.collection.interval"
+	// PitwallNVMLDevicesStale: GPUs for which the driver does not answer. Unit: {device}.
+	PitwallNVMLDevicesStale = "pitwall.nvml.devices.stale"
+	// PitwallNVMLFieldsSuspended: Costly fields that are not read while over the budget. Unit: {field}.
+	PitwallNVMLFieldsSuspended = "pitwall.nvml.fields.suspended"
+	// PitwallNVMLFieldsUnsupported: Fields that a GPU or its driver does not have. Unit: {field}.
+	PitwallNVMLFieldsUnsupported = "pitwall.nvml.fields.unsupported"
 	// PitwallPointsAccepted: Points taken over from a pipeline and made durable on disk. Unit: {point}.
 	PitwallPointsAccepted = "pitwall.points.accepted"
 	// PitwallPointsDropped: Accepted points that will never be in the table. Unit: {point}.

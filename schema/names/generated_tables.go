@@ -172,6 +172,204 @@ const (
 	TableSysDiskSystemFilesystemMountpointSystemFilesystemStateBytes = "sys.disk.{system.filesystem.mountpoint}.{system.filesystem.state}_bytes"
 	// TableSysDiskSystemFilesystemMountpointSystemFilesystemStateInodes: SystemFilesystemInodesUsage in the table, in {inode}.
 	TableSysDiskSystemFilesystemMountpointSystemFilesystemStateInodes = "sys.disk.{system.filesystem.mountpoint}.{system.filesystem.state}_inodes"
+	// TableSysGPURLDeviceIndexBar1TotalBytes: NvidiaGPUBar1Limit in the table, in By.
+	TableSysGPURLDeviceIndexBar1TotalBytes = "sys.gpu.{rl.device.index}.bar1_total_bytes"
+	// TableSysGPURLDeviceIndexBar1UsedBytes: NvidiaGPUBar1Usage in the table, in By.
+	TableSysGPURLDeviceIndexBar1UsedBytes = "sys.gpu.{rl.device.index}.bar1_used_bytes"
+	// TableSysGPURLDeviceIndexBusyS: NvidiaGPUBusyDuration in the table, in s.
+	TableSysGPURLDeviceIndexBusyS = "sys.gpu.{rl.device.index}.busy_s"
+	// TableSysGPURLDeviceIndexClockNvidiaGPUClockDomainMaxMhz: NvidiaGPUClockLimit in the table, in MHz.
+	TableSysGPURLDeviceIndexClockNvidiaGPUClockDomainMaxMhz = "sys.gpu.{rl.device.index}.clock_{nvidia.gpu.clock.domain}_max_mhz"
+	// TableSysGPURLDeviceIndexClockNvidiaGPUClockDomainMhz: NvidiaGPUClock in the table, in MHz.
+	TableSysGPURLDeviceIndexClockNvidiaGPUClockDomainMhz = "sys.gpu.{rl.device.index}.clock_{nvidia.gpu.clock.domain}_mhz"
+	// TableSysGPURLDeviceIndexComputeModeNvidiaGPUComputeMode: NvidiaGPUComputeMode in the table, in 1.
+	TableSysGPURLDeviceIndexComputeModeNvidiaGPUComputeMode = "sys.gpu.{rl.device.index}.compute_mode.{nvidia.gpu.compute_mode}"
+	// TableSysGPURLDeviceIndexDramActivePercent: NvidiaGPUDramActivity in the table, in %.
+	TableSysGPURLDeviceIndexDramActivePercent = "sys.gpu.{rl.device.index}.dram_active_percent"
+	// TableSysGPURLDeviceIndexEccEnabled: NvidiaGPUEccEnabled in the table, in 1.
+	TableSysGPURLDeviceIndexEccEnabled = "sys.gpu.{rl.device.index}.ecc_enabled"
+	// TableSysGPURLDeviceIndexEccNvidiaGPUEccCounterErrorType: NvidiaGPUEccErrors in the table, in {error}.
+	TableSysGPURLDeviceIndexEccNvidiaGPUEccCounterErrorType = "sys.gpu.{rl.device.index}.ecc.{nvidia.gpu.ecc.counter}.{error.type}"
+	// TableSysGPURLDeviceIndexEccNvidiaGPUEccCounterNvidiaGPUEccLocationErrorType: NvidiaGPUEccErrors in the table, in {error}.
+	TableSysGPURLDeviceIndexEccNvidiaGPUEccCounterNvidiaGPUEccLocationErrorType = "sys.gpu.{rl.device.index}.ecc.{nvidia.gpu.ecc.counter}.{nvidia.gpu.ecc.location}.{error.type}"
+	// TableSysGPURLDeviceIndexEnergyJ: HWEnergy in the table, in J.
+	TableSysGPURLDeviceIndexEnergyJ = "sys.gpu.{rl.device.index}.energy_j"
+	// TableSysGPURLDeviceIndexErrorsErrorType: HWErrors in the table, in {error}.
+	TableSysGPURLDeviceIndexErrorsErrorType = "sys.gpu.{rl.device.index}.errors.{error.type}"
+	// TableSysGPURLDeviceIndexFanPercent: HWFanSpeedRatio in the table, in %.
+	TableSysGPURLDeviceIndexFanPercent = "sys.gpu.{rl.device.index}.fan_percent"
+	// TableSysGPURLDeviceIndexFanRpm: HWFanSpeed in the table, in rpm.
+	TableSysGPURLDeviceIndexFanRpm = "sys.gpu.{rl.device.index}.fan_rpm"
+	// TableSysGPURLDeviceIndexGraphicsActivePercent: NvidiaGPUGraphicsActivity in the table, in %.
+	TableSysGPURLDeviceIndexGraphicsActivePercent = "sys.gpu.{rl.device.index}.graphics_active_percent"
+	// TableSysGPURLDeviceIndexHWGPUTaskUtilPercent: HWGPUUtilization in the table, in %.
+	TableSysGPURLDeviceIndexHWGPUTaskUtilPercent = "sys.gpu.{rl.device.index}.{hw.gpu.task}_util_percent"
+	// TableSysGPURLDeviceIndexHWSensorLocationTempC: HWTemperature in the table, in Cel.
+	TableSysGPURLDeviceIndexHWSensorLocationTempC = "sys.gpu.{rl.device.index}.{hw.sensor_location}_temp_c"
+	// TableSysGPURLDeviceIndexHWSensorLocationTempLimitHWLimitTypeC: HWTemperatureLimit in the table, in Cel.
+	TableSysGPURLDeviceIndexHWSensorLocationTempLimitHWLimitTypeC = "sys.gpu.{rl.device.index}.{hw.sensor_location}_temp_limit_{hw.limit_type}_c"
+	// TableSysGPURLDeviceIndexIdleS: NvidiaGPUIdleDuration in the table, in s.
+	TableSysGPURLDeviceIndexIdleS = "sys.gpu.{rl.device.index}.idle_s"
+	// TableSysGPURLDeviceIndexInfo: NvidiaGPUInfo in the table, in 1.
+	TableSysGPURLDeviceIndexInfo = "sys.gpu.{rl.device.index}.info"
+	// TableSysGPURLDeviceIndexMemBusyPercent: NvidiaGPUMemoryControllerUtilization in the table, in %.
+	TableSysGPURLDeviceIndexMemBusyPercent = "sys.gpu.{rl.device.index}.mem_busy_percent"
+	// TableSysGPURLDeviceIndexMemFreeBytes: NvidiaGPUMemoryFree in the table, in By.
+	TableSysGPURLDeviceIndexMemFreeBytes = "sys.gpu.{rl.device.index}.mem_free_bytes"
+	// TableSysGPURLDeviceIndexMemPercent: HWGPUMemoryUtilization in the table, in %.
+	TableSysGPURLDeviceIndexMemPercent = "sys.gpu.{rl.device.index}.mem_percent"
+	// TableSysGPURLDeviceIndexMemReservedBytes: NvidiaGPUMemoryReserved in the table, in By.
+	TableSysGPURLDeviceIndexMemReservedBytes = "sys.gpu.{rl.device.index}.mem_reserved_bytes"
+	// TableSysGPURLDeviceIndexMemTotalBytes: HWGPUMemoryLimit in the table, in By.
+	TableSysGPURLDeviceIndexMemTotalBytes = "sys.gpu.{rl.device.index}.mem_total_bytes"
+	// TableSysGPURLDeviceIndexMemUsedBytes: HWGPUMemoryUsage in the table, in By.
+	TableSysGPURLDeviceIndexMemUsedBytes = "sys.gpu.{rl.device.index}.mem_used_bytes"
+	// TableSysGPURLDeviceIndexMigDevices: NvidiaGPUMigDevices in the table, in {device}.
+	TableSysGPURLDeviceIndexMigDevices = "sys.gpu.{rl.device.index}.mig_devices"
+	// TableSysGPURLDeviceIndexMigEnabled: NvidiaGPUMigEnabled in the table, in 1.
+	TableSysGPURLDeviceIndexMigEnabled = "sys.gpu.{rl.device.index}.mig_enabled"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexBar1TotalBytes: NvidiaGPUBar1Limit in the table, in By.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexBar1TotalBytes = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.bar1_total_bytes"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexBar1UsedBytes: NvidiaGPUBar1Usage in the table, in By.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexBar1UsedBytes = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.bar1_used_bytes"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexBusyS: NvidiaGPUBusyDuration in the table, in s.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexBusyS = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.busy_s"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexDramActivePercent: NvidiaGPUDramActivity in the table, in %.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexDramActivePercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.dram_active_percent"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexGraphicsActivePercent: NvidiaGPUGraphicsActivity in the table, in %.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexGraphicsActivePercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.graphics_active_percent"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexIdleS: NvidiaGPUIdleDuration in the table, in s.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexIdleS = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.idle_s"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexInfo: NvidiaGPUInfo in the table, in 1.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexInfo = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.info"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemFreeBytes: NvidiaGPUMemoryFree in the table, in By.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemFreeBytes = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.mem_free_bytes"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemPercent: HWGPUMemoryUtilization in the table, in %.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemPercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.mem_percent"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemReservedBytes: NvidiaGPUMemoryReserved in the table, in By.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemReservedBytes = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.mem_reserved_bytes"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemTotalBytes: HWGPUMemoryLimit in the table, in By.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemTotalBytes = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.mem_total_bytes"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemUsedBytes: HWGPUMemoryUsage in the table, in By.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexMemUsedBytes = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.mem_used_bytes"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexNvidiaGPUPipeActivePercent: NvidiaGPUPipeActivity in the table, in %.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexNvidiaGPUPipeActivePercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.{nvidia.gpu.pipe}_active_percent"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexNvidiaGPUProcessTypeProcesses: NvidiaGPUProcesses in the table, in {process}.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexNvidiaGPUProcessTypeProcesses = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.{nvidia.gpu.process.type}_processes"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexProcessMemUsedBytes: NvidiaGPUProcessMemoryUsage in the table, in By.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexProcessMemUsedBytes = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.process_mem_used_bytes"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexSmActivePercent: NvidiaGPUSmActivity in the table, in %.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexSmActivePercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.sm_active_percent"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexSmOccupancyPercent: NvidiaGPUSmOccupancy in the table, in %.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexSmOccupancyPercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.sm_occupancy_percent"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexUtilPercent: HWGPUUtilization in the table, in %.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexUtilPercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.util_percent"
+	// TableSysGPURLDeviceIndexNvidiaGPUEngineUtilPercent: NvidiaGPUEngineUtilization in the table, in %.
+	TableSysGPURLDeviceIndexNvidiaGPUEngineUtilPercent = "sys.gpu.{rl.device.index}.{nvidia.gpu.engine}_util_percent"
+	// TableSysGPURLDeviceIndexNvidiaGPUPipeActivePercent: NvidiaGPUPipeActivity in the table, in %.
+	TableSysGPURLDeviceIndexNvidiaGPUPipeActivePercent = "sys.gpu.{rl.device.index}.{nvidia.gpu.pipe}_active_percent"
+	// TableSysGPURLDeviceIndexNvidiaGPUProcessTypeProcesses: NvidiaGPUProcesses in the table, in {process}.
+	TableSysGPURLDeviceIndexNvidiaGPUProcessTypeProcesses = "sys.gpu.{rl.device.index}.{nvidia.gpu.process.type}_processes"
+	// TableSysGPURLDeviceIndexNvlinkErrorsNvidiaGPUNvlinkError: NvidiaGPUNvlinkErrors in the table, in {error}.
+	TableSysGPURLDeviceIndexNvlinkErrorsNvidiaGPUNvlinkError = "sys.gpu.{rl.device.index}.nvlink_errors.{nvidia.gpu.nvlink.error}"
+	// TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkErrorsNvidiaGPUNvlinkError: NvidiaGPUNvlinkErrors in the table, in {error}.
+	TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkErrorsNvidiaGPUNvlinkError = "sys.gpu.{rl.device.index}.nvlink.{nvidia.gpu.nvlink.link}.errors.{nvidia.gpu.nvlink.error}"
+	// TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkRecvBytes: NvidiaGPUNvlinkIO in the table, in By.
+	TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkRecvBytes = "sys.gpu.{rl.device.index}.nvlink.{nvidia.gpu.nvlink.link}.recv_bytes"
+	// TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkRecvBytesPerS: NvidiaGPUNvlinkIORate in the table, in By/s.
+	TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkRecvBytesPerS = "sys.gpu.{rl.device.index}.nvlink.{nvidia.gpu.nvlink.link}.recv_bytes_per_s"
+	// TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkSentBytes: NvidiaGPUNvlinkIO in the table, in By.
+	TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkSentBytes = "sys.gpu.{rl.device.index}.nvlink.{nvidia.gpu.nvlink.link}.sent_bytes"
+	// TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkSentBytesPerS: NvidiaGPUNvlinkIORate in the table, in By/s.
+	TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkSentBytesPerS = "sys.gpu.{rl.device.index}.nvlink.{nvidia.gpu.nvlink.link}.sent_bytes_per_s"
+	// TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkSpeedBytesPerS: NvidiaGPUNvlinkSpeed in the table, in By/s.
+	TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkSpeedBytesPerS = "sys.gpu.{rl.device.index}.nvlink.{nvidia.gpu.nvlink.link}.speed_bytes_per_s"
+	// TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkUp: NvidiaGPUNvlinkUp in the table, in 1.
+	TableSysGPURLDeviceIndexNvlinkNvidiaGPUNvlinkLinkUp = "sys.gpu.{rl.device.index}.nvlink.{nvidia.gpu.nvlink.link}.up"
+	// TableSysGPURLDeviceIndexNvlinkRecvBytes: NvidiaGPUNvlinkIO in the table, in By.
+	TableSysGPURLDeviceIndexNvlinkRecvBytes = "sys.gpu.{rl.device.index}.nvlink_recv_bytes"
+	// TableSysGPURLDeviceIndexNvlinkRecvBytesPerS: NvidiaGPUNvlinkIORate in the table, in By/s.
+	TableSysGPURLDeviceIndexNvlinkRecvBytesPerS = "sys.gpu.{rl.device.index}.nvlink_recv_bytes_per_s"
+	// TableSysGPURLDeviceIndexNvlinkSentBytes: NvidiaGPUNvlinkIO in the table, in By.
+	TableSysGPURLDeviceIndexNvlinkSentBytes = "sys.gpu.{rl.device.index}.nvlink_sent_bytes"
+	// TableSysGPURLDeviceIndexNvlinkSentBytesPerS: NvidiaGPUNvlinkIORate in the table, in By/s.
+	TableSysGPURLDeviceIndexNvlinkSentBytesPerS = "sys.gpu.{rl.device.index}.nvlink_sent_bytes_per_s"
+	// TableSysGPURLDeviceIndexNvlinkSpeedBytesPerS: NvidiaGPUNvlinkSpeed in the table, in By/s.
+	TableSysGPURLDeviceIndexNvlinkSpeedBytesPerS = "sys.gpu.{rl.device.index}.nvlink_speed_bytes_per_s"
+	// TableSysGPURLDeviceIndexPcieGen: NvidiaGPUPcieGeneration in the table, in 1.
+	TableSysGPURLDeviceIndexPcieGen = "sys.gpu.{rl.device.index}.pcie_gen"
+	// TableSysGPURLDeviceIndexPcieGenMax: NvidiaGPUPcieGenerationLimit in the table, in 1.
+	TableSysGPURLDeviceIndexPcieGenMax = "sys.gpu.{rl.device.index}.pcie_gen_max"
+	// TableSysGPURLDeviceIndexPcieRecvBytes: HWGPUIO in the table, in By.
+	TableSysGPURLDeviceIndexPcieRecvBytes = "sys.gpu.{rl.device.index}.pcie_recv_bytes"
+	// TableSysGPURLDeviceIndexPcieRecvBytesPerS: NvidiaGPUPcieIORate in the table, in By/s.
+	TableSysGPURLDeviceIndexPcieRecvBytesPerS = "sys.gpu.{rl.device.index}.pcie_recv_bytes_per_s"
+	// TableSysGPURLDeviceIndexPcieReplays: NvidiaGPUPcieReplays in the table, in {replay}.
+	TableSysGPURLDeviceIndexPcieReplays = "sys.gpu.{rl.device.index}.pcie_replays"
+	// TableSysGPURLDeviceIndexPcieSentBytes: HWGPUIO in the table, in By.
+	TableSysGPURLDeviceIndexPcieSentBytes = "sys.gpu.{rl.device.index}.pcie_sent_bytes"
+	// TableSysGPURLDeviceIndexPcieSentBytesPerS: NvidiaGPUPcieIORate in the table, in By/s.
+	TableSysGPURLDeviceIndexPcieSentBytesPerS = "sys.gpu.{rl.device.index}.pcie_sent_bytes_per_s"
+	// TableSysGPURLDeviceIndexPcieWidth: NvidiaGPUPcieWidth in the table, in {lane}.
+	TableSysGPURLDeviceIndexPcieWidth = "sys.gpu.{rl.device.index}.pcie_width"
+	// TableSysGPURLDeviceIndexPcieWidthMax: NvidiaGPUPcieWidthLimit in the table, in {lane}.
+	TableSysGPURLDeviceIndexPcieWidthMax = "sys.gpu.{rl.device.index}.pcie_width_max"
+	// TableSysGPURLDeviceIndexPersistenceMode: NvidiaGPUPersistenceMode in the table, in 1.
+	TableSysGPURLDeviceIndexPersistenceMode = "sys.gpu.{rl.device.index}.persistence_mode"
+	// TableSysGPURLDeviceIndexPowerInstantW: NvidiaGPUPowerInstant in the table, in W.
+	TableSysGPURLDeviceIndexPowerInstantW = "sys.gpu.{rl.device.index}.power_instant_w"
+	// TableSysGPURLDeviceIndexPowerLimitNvidiaGPUPowerLimitTypeW: NvidiaGPUPowerLimit in the table, in W.
+	TableSysGPURLDeviceIndexPowerLimitNvidiaGPUPowerLimitTypeW = "sys.gpu.{rl.device.index}.power_limit_{nvidia.gpu.power.limit.type}_w"
+	// TableSysGPURLDeviceIndexPowerLimitW: NvidiaGPUPowerLimit in the table, in W.
+	TableSysGPURLDeviceIndexPowerLimitW = "sys.gpu.{rl.device.index}.power_limit_w"
+	// TableSysGPURLDeviceIndexPowerW: HWPower in the table, in W.
+	TableSysGPURLDeviceIndexPowerW = "sys.gpu.{rl.device.index}.power_w"
+	// TableSysGPURLDeviceIndexProcessMemUsedBytes: NvidiaGPUProcessMemoryUsage in the table, in By.
+	TableSysGPURLDeviceIndexProcessMemUsedBytes = "sys.gpu.{rl.device.index}.process_mem_used_bytes"
+	// TableSysGPURLDeviceIndexProcessNvidiaGPUProcessEngineUtilPercent: NvidiaGPUProcessUtilization in the table, in %.
+	TableSysGPURLDeviceIndexProcessNvidiaGPUProcessEngineUtilPercent = "sys.gpu.{rl.device.index}.process_{nvidia.gpu.process.engine}_util_percent"
+	// TableSysGPURLDeviceIndexPstate: NvidiaGPUPerformanceState in the table, in 1.
+	TableSysGPURLDeviceIndexPstate = "sys.gpu.{rl.device.index}.pstate"
+	// TableSysGPURLDeviceIndexRecoveryActionNvidiaGPURecoveryAction: NvidiaGPURecoveryAction in the table, in 1.
+	TableSysGPURLDeviceIndexRecoveryActionNvidiaGPURecoveryAction = "sys.gpu.{rl.device.index}.recovery_action.{nvidia.gpu.recovery_action}"
+	// TableSysGPURLDeviceIndexRemappedRowsBanksNvidiaGPURemapAvailability: NvidiaGPURemappedRowsBanks in the table, in {bank}.
+	TableSysGPURLDeviceIndexRemappedRowsBanksNvidiaGPURemapAvailability = "sys.gpu.{rl.device.index}.remapped_rows_banks.{nvidia.gpu.remap.availability}"
+	// TableSysGPURLDeviceIndexRemappedRowsErrorType: NvidiaGPURemappedRows in the table, in {row}.
+	TableSysGPURLDeviceIndexRemappedRowsErrorType = "sys.gpu.{rl.device.index}.remapped_rows.{error.type}"
+	// TableSysGPURLDeviceIndexRemappedRowsFailed: NvidiaGPURemappedRowsFailed in the table, in 1.
+	TableSysGPURLDeviceIndexRemappedRowsFailed = "sys.gpu.{rl.device.index}.remapped_rows_failed"
+	// TableSysGPURLDeviceIndexRemappedRowsPending: NvidiaGPURemappedRowsPending in the table, in 1.
+	TableSysGPURLDeviceIndexRemappedRowsPending = "sys.gpu.{rl.device.index}.remapped_rows_pending"
+	// TableSysGPURLDeviceIndexRetiredPagesNvidiaGPURetirementCause: NvidiaGPURetiredPages in the table, in {page}.
+	TableSysGPURLDeviceIndexRetiredPagesNvidiaGPURetirementCause = "sys.gpu.{rl.device.index}.retired_pages.{nvidia.gpu.retirement.cause}"
+	// TableSysGPURLDeviceIndexRetiredPagesPending: NvidiaGPURetiredPagesPending in the table, in 1.
+	TableSysGPURLDeviceIndexRetiredPagesPending = "sys.gpu.{rl.device.index}.retired_pages_pending"
+	// TableSysGPURLDeviceIndexSmActivePercent: NvidiaGPUSmActivity in the table, in %.
+	TableSysGPURLDeviceIndexSmActivePercent = "sys.gpu.{rl.device.index}.sm_active_percent"
+	// TableSysGPURLDeviceIndexSmOccupancyPercent: NvidiaGPUSmOccupancy in the table, in %.
+	TableSysGPURLDeviceIndexSmOccupancyPercent = "sys.gpu.{rl.device.index}.sm_occupancy_percent"
+	// TableSysGPURLDeviceIndexStale: NvidiaGPUStale in the table, in 1.
+	TableSysGPURLDeviceIndexStale = "sys.gpu.{rl.device.index}.stale"
+	// TableSysGPURLDeviceIndexStatusHWState: HWStatus in the table, in 1.
+	TableSysGPURLDeviceIndexStatusHWState = "sys.gpu.{rl.device.index}.status.{hw.state}"
+	// TableSysGPURLDeviceIndexTempC: HWTemperature in the table, in Cel.
+	TableSysGPURLDeviceIndexTempC = "sys.gpu.{rl.device.index}.temp_c"
+	// TableSysGPURLDeviceIndexTempLimitHWLimitTypeC: HWTemperatureLimit in the table, in Cel.
+	TableSysGPURLDeviceIndexTempLimitHWLimitTypeC = "sys.gpu.{rl.device.index}.temp_limit_{hw.limit_type}_c"
+	// TableSysGPURLDeviceIndexThrottleNvidiaGPUThrottleReason: NvidiaGPUThrottleActive in the table, in 1.
+	TableSysGPURLDeviceIndexThrottleNvidiaGPUThrottleReason = "sys.gpu.{rl.device.index}.throttle.{nvidia.gpu.throttle.reason}"
+	// TableSysGPURLDeviceIndexThrottleNvidiaGPUThrottleReasonS: NvidiaGPUThrottleDuration in the table, in s.
+	TableSysGPURLDeviceIndexThrottleNvidiaGPUThrottleReasonS = "sys.gpu.{rl.device.index}.throttle.{nvidia.gpu.throttle.reason}_s"
+	// TableSysGPURLDeviceIndexThrottledS: NvidiaGPUThrottledDuration in the table, in s.
+	TableSysGPURLDeviceIndexThrottledS = "sys.gpu.{rl.device.index}.throttled_s"
+	// TableSysGPURLDeviceIndexUtilPercent: HWGPUUtilization in the table, in %.
+	TableSysGPURLDeviceIndexUtilPercent = "sys.gpu.{rl.device.index}.util_percent"
+	// TableSysGPURLDeviceIndexVgpuNvidiaGPUVgpuIDMemUsedBytes: HWGPUMemoryUsage in the table, in By.
+	TableSysGPURLDeviceIndexVgpuNvidiaGPUVgpuIDMemUsedBytes = "sys.gpu.{rl.device.index}.vgpu.{nvidia.gpu.vgpu.id}.mem_used_bytes"
+	// TableSysGPURLDeviceIndexVgpuNvidiaGPUVgpuIDUtilPercent: HWGPUUtilization in the table, in %.
+	TableSysGPURLDeviceIndexVgpuNvidiaGPUVgpuIDUtilPercent = "sys.gpu.{rl.device.index}.vgpu.{nvidia.gpu.vgpu.id}.util_percent"
+	// TableSysGPURLDeviceIndexXidNvidiaGPUXid: NvidiaGPUXidErrors in the table, in {error}.
+	TableSysGPURLDeviceIndexXidNvidiaGPUXid = "sys.gpu.{rl.device.index}.xid.{nvidia.gpu.xid}"
 	// TableSysLoad15m: SystemCPULoadAverage15m in the table, in {thread}.
 	TableSysLoad15m = "sys.load_15m"
 	// TableSysLoad1m: SystemCPULoadAverage1m in the table, in {thread}.

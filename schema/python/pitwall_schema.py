@@ -5,8 +5,8 @@ A constant is a name: pitwall_schema.RL_LOSS_POLICY is "rl.loss.policy". UNITS, 
 belongs to a metric; set SCHEMA_URL on the scope (or meter) so that a newer collector understands an older program.
 """
 
-SCHEMA_VERSION = "0.1.0"
-SCHEMA_URL = "https://pitwall-otel.github.io/schemas/0.1.0"
+SCHEMA_VERSION = "1.0.0"
+SCHEMA_URL = "https://pitwall-otel.github.io/schemas/1.0.0"
 
 # Metrics.
 CICD_PIPELINE_RUN_ACTIVE = "cicd.pipeline.run.active"  # Workflow runs that wait or run now; many pending ones want more runners.
@@ -16,6 +16,9 @@ EVAL_RUN_HEARTS_DELTA = "eval.run.hearts_delta"  # Difference of the evaluation'
 EVAL_RUN_QUEUE_WAIT = "eval.run.queue_wait"  # How long one evaluation waited from its request to its start.
 EVAL_RUN_SUCCEEDED = "eval.run.succeeded"  # Evaluations that ended well within the window; remote ones only with their artefact fetched.
 EVAL_RUN_SUCCESS = "eval.run.success"  # 1 when the evaluation ended well, 0 when not; one point per evaluation at the time of its end.
+GEN_AI_SERVER_REQUEST_DURATION = "gen_ai.server.request.duration"  # Time from a request's arrival to its end; the tail of a rollout shows in the upper buckets.
+GEN_AI_SERVER_TIME_PER_OUTPUT_TOKEN = "gen_ai.server.time_per_output_token"  # Mean time between the tokens of a request after the first one, one value per request.
+GEN_AI_SERVER_TIME_TO_FIRST_TOKEN = "gen_ai.server.time_to_first_token"  # Time from a request's arrival to its first token.
 GITHUB_CHANGE_COUNT = "github.change.count"  # Changes (pull requests) that were merged, or closed without it, within the window.
 GITHUB_CHANGE_CYCLE_TIME = "github.change.cycle_time"  # Time from opening to merging over the changes merged within the window; high means slow reviews.
 GITHUB_CHANGE_STALE = "github.change.stale"  # Open changes (pull requests) that are older than the threshold.
@@ -44,6 +47,228 @@ HEALTH_SCORE = "health.score"  # Mean figure of merit of a category's checks tha
 HEALTH_SCORE_WORST = "health.score.worst"  # Lowest figure of merit in the category.
 HEALTH_STATE = "health.state"  # Colour of a check: 2 green, 1 yellow, 0 red, -1 gray for an input that is missing, too old or cut off.
 HEALTH_TARGET = "health.target"  # Target of the check, in the unit that an attribute tells.
+HW_ENERGY = "hw.energy"  # Energy used since the driver was loaded; its rate is the mean power.
+HW_ERRORS = "hw.errors"  # Errors of the GPU by kind, ECC and Xid together; any that ECC cannot correct ends the program.
+HW_FAN_SPEED = "hw.fan.speed"  # Speed of a fan.
+HW_FAN_SPEED_RATIO = "hw.fan.speed_ratio"  # Speed of a fan as a share of its highest; boards without fans have none.
+HW_GPU_IO = "hw.gpu.io"  # Bytes that the GPU moved over PCIe, seen from the GPU.
+HW_GPU_MEMORY_LIMIT = "hw.gpu.memory.limit"  # GPU memory of the device.
+HW_GPU_MEMORY_USAGE = "hw.gpu.memory.usage"  # GPU memory in use.
+HW_GPU_MEMORY_UTILIZATION = "hw.gpu.memory.utilization"  # Share of GPU memory in use.
+HW_GPU_UTILIZATION = "hw.gpu.utilization"  # Share of time in which at least one kernel ran (task general) or video was encoded or decoded.
+HW_POWER = "hw.power"  # Power drawn, averaged over a second on most GPUs since Ampere.
+HW_STATUS = "hw.status"  # 1 for the state the GPU is in, 0 for the others.
+HW_TEMPERATURE = "hw.temperature"  # Temperature of the die or of the memory.
+HW_TEMPERATURE_LIMIT = "hw.temperature.limit"  # Temperature at which the GPU shuts down, slows down or should not go beyond.
+INFERENCE_DECODE_CONTEXT_TOKENS = "inference.decode.context_tokens"  # Tokens of context in the running decode batch, prompts included.
+INFERENCE_ENGINE_CONTEXT_LENGTH = "inference.engine.context_length"  # Longest context that the engine serves.
+INFERENCE_ENGINE_COUNTER_AGE = "inference.engine.counter.age"  # Time since any counter of the engine moved; while it grows the engine is idle and its gauges may be stale.
+INFERENCE_ENGINE_CPU_TIME = "inference.engine.cpu.time"  # CPU time that the engine's processes used.
+INFERENCE_ENGINE_FUNCTION_DURATION = "inference.engine.function.duration"  # Time that timed functions of the engine took.
+INFERENCE_ENGINE_HEALTHY = "inference.engine.healthy"  # 1 while an engine core with fault tolerance is healthy.
+INFERENCE_ENGINE_STARTUP_CUDA_GRAPH_DURATION = "inference.engine.startup.cuda_graph.duration"  # Time that capturing CUDA graphs took at start.
+INFERENCE_ENGINE_STARTUP_DURATION = "inference.engine.startup.duration"  # Time that parts of the engine's start took.
+INFERENCE_ENGINE_STATE = "inference.engine.state"  # 1 for the state the engine is in, 0 for the others; RL puts engines to sleep while it trains.
+INFERENCE_ENGINE_UP = "inference.engine.up"  # 1 while the engine answers; through a router 1 while the engine is in the router's answer.
+INFERENCE_ESTIMATED_FLOPS = "inference.estimated.flops"  # Floating point operations per GPU, estimated from the model; with the time they give MFU.
+INFERENCE_ESTIMATED_MEMORY_READ = "inference.estimated.memory_read"  # Bytes read from GPU memory per GPU, estimated from the model.
+INFERENCE_ESTIMATED_MEMORY_WRITTEN = "inference.estimated.memory_written"  # Bytes written to GPU memory per GPU, estimated from the model.
+INFERENCE_FORWARD_OCCUPANCY = "inference.forward.occupancy"  # Share of time with a forward pass on the GPU.
+INFERENCE_FORWARD_PASSES = "inference.forward.passes"  # Forward passes, by kind; decode without a CUDA graph is slow.
+INFERENCE_FORWARD_TIME = "inference.forward.time"  # Time that forward passes took on the GPU.
+INFERENCE_GRAMMAR_ABORTS = "inference.grammar.aborts"  # Requests aborted because of their grammar.
+INFERENCE_GRAMMAR_CACHE_HITS = "inference.grammar.cache_hits"  # Grammars found compiled.
+INFERENCE_GRAMMAR_COMPILATION_DURATION = "inference.grammar.compilation.duration"  # Time that compiling a grammar took.
+INFERENCE_GRAMMAR_REQUESTS = "inference.grammar.requests"  # Requests with a grammar.
+INFERENCE_GRAMMAR_TIMEOUTS = "inference.grammar.timeouts"  # Grammars whose compilation took too long.
+INFERENCE_HTTP_REQUEST_DURATION = "inference.http.request.duration"  # Time that HTTP requests took.
+INFERENCE_HTTP_REQUESTS = "inference.http.requests"  # HTTP requests that arrived.
+INFERENCE_HTTP_REQUESTS_ACTIVE = "inference.http.requests.active"  # HTTP requests being answered.
+INFERENCE_HTTP_RESPONSES = "inference.http.responses"  # HTTP answers by status; the share of 5xx is the error ratio.
+INFERENCE_INTER_TOKEN_LATENCY = "inference.inter_token_latency"  # Time between two tokens of a request, one value per token or output event.
+INFERENCE_ITERATION_TOKENS = "inference.iteration.tokens"  # Tokens in one step of the engine; the fuller the batch, the better the GPU is used.
+INFERENCE_KV_CACHE_BLOCK_IDLE_BEFORE_EVICTION = "inference.kv_cache.block.idle_before_eviction"  # Time a block of the KV cache lay unused before it was thrown out.
+INFERENCE_KV_CACHE_BLOCK_LIFETIME = "inference.kv_cache.block.lifetime"  # Time a block of the KV cache lived before it was thrown out.
+INFERENCE_KV_CACHE_BLOCK_REUSE_GAP = "inference.kv_cache.block.reuse_gap"  # Time between two uses of a block of the KV cache.
+INFERENCE_KV_CACHE_CAPACITY = "inference.kv_cache.capacity"  # Tokens that fit into the KV cache.
+INFERENCE_KV_CACHE_EVICTED_TOKENS = "inference.kv_cache.evicted_tokens"  # Cached tokens thrown out to make room.
+INFERENCE_KV_CACHE_EVICTION_DURATION = "inference.kv_cache.eviction.duration"  # Time that throwing out cached tokens took.
+INFERENCE_KV_CACHE_LOAD_BACK_DURATION = "inference.kv_cache.load_back.duration"  # Time that bringing back cached tokens took.
+INFERENCE_KV_CACHE_LOAD_BACK_SIZE = "inference.kv_cache.load_back.size"  # Bytes of KV cache brought back from host memory.
+INFERENCE_KV_CACHE_LOAD_BACK_TOKENS = "inference.kv_cache.load_back.tokens"  # Cached tokens brought back from host memory.
+INFERENCE_KV_CACHE_OFFLOAD_DROPPED_TOKENS = "inference.kv_cache.offload.dropped_tokens"  # Cached tokens dropped instead of being saved to host memory.
+INFERENCE_KV_CACHE_OFFLOAD_DURATION = "inference.kv_cache.offload.duration"  # Time that saving to host memory took.
+INFERENCE_KV_CACHE_OFFLOAD_SIZE = "inference.kv_cache.offload.size"  # Bytes of KV cache saved to host memory.
+INFERENCE_KV_CACHE_OFFLOAD_TOKENS = "inference.kv_cache.offload.tokens"  # Cached tokens saved to host memory.
+INFERENCE_KV_CACHE_PAGE_SIZE = "inference.kv_cache.page.size"  # Tokens per page of the KV cache.
+INFERENCE_KV_CACHE_PAGES = "inference.kv_cache.pages"  # Pages of the KV cache.
+INFERENCE_KV_CACHE_STORAGE_DROPPED_TOKENS = "inference.kv_cache.storage.dropped_tokens"  # Cached tokens dropped instead of being saved to the storage tier.
+INFERENCE_KV_CACHE_STORAGE_PREFETCHES = "inference.kv_cache.storage.prefetches"  # Fetches from the storage tier, by how they ended.
+INFERENCE_KV_CACHE_STORAGE_READ_TOKENS = "inference.kv_cache.storage.read_tokens"  # Cached tokens fetched from the storage tier.
+INFERENCE_KV_CACHE_STORAGE_WRITTEN_TOKENS = "inference.kv_cache.storage.written_tokens"  # Cached tokens saved to the storage tier.
+INFERENCE_KV_CACHE_TOKENS = "inference.kv_cache.tokens"  # Tokens that the KV cache holds or has room for.
+INFERENCE_KV_CACHE_USAGE = "inference.kv_cache.usage"  # Share of the KV cache in use; near 1 requests wait or are preempted. Without a pool it is the fullest one.
+INFERENCE_LIFETIME_MEAN_INTER_TOKEN_LATENCY = "inference.lifetime_mean.inter_token_latency"  # Mean time between tokens since the server started, not per interval; do not average it again.
+INFERENCE_LIFETIME_MEAN_ITERATION_TOKENS = "inference.lifetime_mean.iteration.tokens"  # Mean tokens per step of the engine since the server started, not per interval; do not average it again.
+INFERENCE_LIFETIME_MEAN_REQUEST_DECODE_DURATION = "inference.lifetime_mean.request.decode.duration"  # Mean time of decode since the server started, not per interval; do not average it again.
+INFERENCE_LIFETIME_MEAN_REQUEST_DURATION = "inference.lifetime_mean.request.duration"  # Mean time of a request since the server started, not per interval; do not average it again.
+INFERENCE_LIFETIME_MEAN_REQUEST_INFERENCE_DURATION = "inference.lifetime_mean.request.inference.duration"  # Mean time a request ran since the server started, not per interval; do not average it again.
+INFERENCE_LIFETIME_MEAN_REQUEST_OUTPUT_TOKENS = "inference.lifetime_mean.request.output_tokens"  # Mean length of answers since the server started, not per interval; do not average it again.
+INFERENCE_LIFETIME_MEAN_REQUEST_PREFILL_DURATION = "inference.lifetime_mean.request.prefill.duration"  # Mean time of prefill since the server started, not per interval; do not average it again.
+INFERENCE_LIFETIME_MEAN_REQUEST_PROMPT_TOKENS = "inference.lifetime_mean.request.prompt_tokens"  # Mean length of prompts since the server started, not per interval; do not average it again.
+INFERENCE_LIFETIME_MEAN_REQUEST_QUEUE_DURATION = "inference.lifetime_mean.request.queue.duration"  # Mean time in the queue since the server started, not per interval; do not average it again.
+INFERENCE_LIFETIME_MEAN_TIME_TO_FIRST_TOKEN = "inference.lifetime_mean.time_to_first_token"  # Mean time to the first token since the server started, not per interval; do not average it again.
+INFERENCE_LORA_SLOTS_LIMIT = "inference.lora.slots.limit"  # Slots of the LoRA pool.
+INFERENCE_LORA_SLOTS_USAGE = "inference.lora.slots.usage"  # Share of the LoRA pool in use.
+INFERENCE_LORA_SLOTS_USED = "inference.lora.slots.used"  # Slots of the LoRA pool in use.
+INFERENCE_MULTIMODAL_CACHE_HITS = "inference.multimodal_cache.hits"  # Images and other items found in the multi-modal cache.
+INFERENCE_MULTIMODAL_CACHE_LOOKUPS = "inference.multimodal_cache.lookups"  # Images and other items looked up in the multi-modal cache.
+INFERENCE_PD_FAILURES = "inference.pd.failures"  # Requests that failed between prefill and decode, by what failed.
+INFERENCE_PD_KV_TRANSFER_ALLOC_DURATION = "inference.pd.kv_transfer.alloc.duration"  # Time a request waited for room in the decode side's KV cache.
+INFERENCE_PD_KV_TRANSFER_ALLOC_DURATION_LAST = "inference.pd.kv_transfer.alloc.duration.last"  # Time the last request waited for room in the decode side's KV cache.
+INFERENCE_PD_KV_TRANSFER_BOOTSTRAP_DURATION = "inference.pd.kv_transfer.bootstrap.duration"  # Time that connecting prefill and decode for a request took.
+INFERENCE_PD_KV_TRANSFER_BOOTSTRAP_DURATION_LAST = "inference.pd.kv_transfer.bootstrap.duration.last"  # Time that the last connecting of prefill and decode took.
+INFERENCE_PD_KV_TRANSFER_DESCRIPTORS = "inference.pd.kv_transfer.descriptors"  # Memory regions per transfer; many small ones are slow.
+INFERENCE_PD_KV_TRANSFER_DURATION = "inference.pd.kv_transfer.duration"  # Time that sending a request's KV cache from prefill to decode took.
+INFERENCE_PD_KV_TRANSFER_DURATION_LAST = "inference.pd.kv_transfer.duration.last"  # Time that the last transfer of a KV cache took.
+INFERENCE_PD_KV_TRANSFER_POST_DURATION = "inference.pd.kv_transfer.post.duration"  # Time that starting a transfer took.
+INFERENCE_PD_KV_TRANSFER_SIZE = "inference.pd.kv_transfer.size"  # Bytes of KV cache sent per transfer.
+INFERENCE_PD_KV_TRANSFER_SIZE_LAST = "inference.pd.kv_transfer.size.last"  # Bytes of KV cache sent by the last transfer.
+INFERENCE_PD_KV_TRANSFER_THROUGHPUT = "inference.pd.kv_transfer.throughput"  # Speed of transfers of KV cache.
+INFERENCE_PD_KV_TRANSFER_THROUGHPUT_LAST = "inference.pd.kv_transfer.throughput.last"  # Speed of the last transfer of KV cache.
+INFERENCE_PD_PREALLOC_USAGE = "inference.pd.prealloc.usage"  # Share of the decode side's KV cache that waiting requests will need.
+INFERENCE_PD_QUEUE_REQUESTS = "inference.pd.queue.requests"  # Requests in the queues between prefill and decode; the one that grows shows the bottleneck.
+INFERENCE_PD_RETRIES = "inference.pd.retries"  # Prefills that were tried again.
+INFERENCE_PREEMPTION_TOKENS = "inference.preemption.tokens"  # Tokens whose work was thrown away by preemptions.
+INFERENCE_PREEMPTIONS = "inference.preemptions"  # Requests that were put back into the queue to make room in the KV cache; each is work thrown away.
+INFERENCE_PREFIX_CACHE_HIT_TOKENS = "inference.prefix_cache.hit_tokens"  # Prompt tokens found in a prefix cache, by tier; divided by the lookups of the tier it is the hit ratio.
+INFERENCE_PREFIX_CACHE_LOOKUP_TOKENS = "inference.prefix_cache.lookup_tokens"  # Prompt tokens looked up in a prefix cache, by tier; what one tier misses may be looked up in the next.
+INFERENCE_REQUEST_DECODE_DURATION = "inference.request.decode.duration"  # Time from a request's first token to its last.
+INFERENCE_REQUEST_INFERENCE_DURATION = "inference.request.inference.duration"  # Time a request spent running, prefill and decode without the queue.
+INFERENCE_REQUEST_OUTPUT_TOKENS = "inference.request.output_tokens"  # Length of answers; the upper buckets are what a rollout waits for.
+INFERENCE_REQUEST_OUTPUT_TOKENS_LIMIT = "inference.request.output_tokens.limit"  # Limit on the answer's length that requests asked for.
+INFERENCE_REQUEST_OUTPUT_TOKENS_LONGEST = "inference.request.output_tokens.longest"  # Length of the longest answer where a request asks for several.
+INFERENCE_REQUEST_PREEMPTIONS = "inference.request.preemptions"  # Times a request was put back into the queue to make room.
+INFERENCE_REQUEST_PREFILL_DURATION = "inference.request.prefill.duration"  # Time from a request's start in the engine to its first token.
+INFERENCE_REQUEST_PROMPT_TOKENS = "inference.request.prompt_tokens"  # Length of prompts.
+INFERENCE_REQUEST_PROMPT_TOKENS_COMPUTED = "inference.request.prompt_tokens.computed"  # Prompt tokens of a request that were not cached and had to be computed.
+INFERENCE_REQUEST_QUEUE_DURATION = "inference.request.queue.duration"  # Time a request waited before the engine began to work on it.
+INFERENCE_REQUEST_SAMPLES = "inference.request.samples"  # Answers that a request asked for (n).
+INFERENCE_REQUEST_STAGE_DURATION = "inference.request.stage.duration"  # Time requests spent in each stage of the engine.
+INFERENCE_REQUESTS_ABORTED = "inference.requests.aborted"  # Requests that were aborted, as SGLang counts them; kept apart because they may be in the finished ones.
+INFERENCE_REQUESTS_CORRUPTED = "inference.requests.corrupted"  # Requests with NaN in the logits, where vLLM is told to look.
+INFERENCE_REQUESTS_FINISHED = "inference.requests.finished"  # Requests that ended.
+INFERENCE_REQUESTS_PAUSED = "inference.requests.paused"  # Requests held back while weights are updated.
+INFERENCE_REQUESTS_RUNNING = "inference.requests.running"  # Requests that the engine is working on.
+INFERENCE_REQUESTS_STRUCTURED = "inference.requests.structured"  # Requests that asked for structured output.
+INFERENCE_REQUESTS_SWAPPED = "inference.requests.swapped"  # Requests whose KV cache was moved to host memory; only the old vLLM engine V0 does that.
+INFERENCE_REQUESTS_WAITING = "inference.requests.waiting"  # Requests that wait for room; steadily above zero means that the engine is the bottleneck.
+INFERENCE_REQUESTS_WAITING_BY_REASON = "inference.requests.waiting.by_reason"  # Requests that wait, by what they wait for.
+INFERENCE_ROUTER_CACHE_HITS = "inference.router.cache_hits"  # Requests that cache-aware routing sent where their prefix was.
+INFERENCE_ROUTER_CACHE_MISSES = "inference.router.cache_misses"  # Requests for which cache-aware routing knew no place.
+INFERENCE_ROUTER_CONNECTIONS = "inference.router.connections"  # Connections of callers to the router.
+INFERENCE_ROUTER_ERRORS = "inference.router.errors"  # Requests that failed, as the router saw them.
+INFERENCE_ROUTER_GENERATION_DURATION = "inference.router.generation.duration"  # Time that generating took as the router saw it; gRPC engines only.
+INFERENCE_ROUTER_PD_FAILURES = "inference.router.pd.failures"  # Requests that failed between prefill and decode as the router saw it.
+INFERENCE_ROUTER_PD_KV_TRANSFER_DURATION = "inference.router.pd.kv_transfer.duration"  # Time of the transfer between prefill and decode as the router saw it.
+INFERENCE_ROUTER_PD_PREFILL_DURATION = "inference.router.pd.prefill.duration"  # Time of the prefill half of a request as the router saw it.
+INFERENCE_ROUTER_PD_REQUEST_DURATION = "inference.router.pd.request.duration"  # Time of requests through separated prefill and decode.
+INFERENCE_ROUTER_PD_REQUESTS = "inference.router.pd.requests"  # Requests through separated prefill and decode.
+INFERENCE_ROUTER_PD_TIME_TO_FIRST_TOKEN = "inference.router.pd.time_to_first_token"  # Time to the first token with separated prefill and decode as the router saw it.
+INFERENCE_ROUTER_QUEUE_DURATION = "inference.router.queue.duration"  # Time that requests waited in the router's own queue.
+INFERENCE_ROUTER_QUEUE_REQUESTS = "inference.router.queue.requests"  # Requests that wait in the router's own queue.
+INFERENCE_ROUTER_RATE_LIMIT_DECISIONS = "inference.router.rate_limit.decisions"  # Requests that the router's limit let through or refused.
+INFERENCE_ROUTER_REQUEST_DURATION = "inference.router.request.duration"  # Time from a request's arrival at the router to its end.
+INFERENCE_ROUTER_REQUESTS = "inference.router.requests"  # Requests that the router took.
+INFERENCE_ROUTER_RETRIES = "inference.router.retries"  # Requests that the router sent again.
+INFERENCE_ROUTER_RETRIES_EXHAUSTED = "inference.router.retries.exhausted"  # Requests that the router gave up after its last retry.
+INFERENCE_ROUTER_RETRY_BACKOFF_DURATION = "inference.router.retry.backoff.duration"  # Time that the router waited before a retry.
+INFERENCE_ROUTER_STAGE_DURATION = "inference.router.stage.duration"  # Time that requests spent in stages of the router.
+INFERENCE_ROUTER_TIME_PER_OUTPUT_TOKEN = "inference.router.time_per_output_token"  # Time per token after the first as the router saw it; gRPC engines only.
+INFERENCE_ROUTER_TIME_TO_FIRST_TOKEN = "inference.router.time_to_first_token"  # Time to the first token as the router saw it; gRPC engines only.
+INFERENCE_ROUTER_TOKENS = "inference.router.tokens"  # Tokens as the router saw them; gRPC engines only.
+INFERENCE_ROUTER_UPSTREAM_RESPONSES = "inference.router.upstream.responses"  # Answers of engines to the router, by status.
+INFERENCE_ROUTER_WORKER_BREAKER_OUTCOMES = "inference.router.worker.breaker.outcomes"  # Requests as the circuit breaker counts them.
+INFERENCE_ROUTER_WORKER_BREAKER_STATE = "inference.router.worker.breaker.state"  # State of an engine's circuit breaker, 0 closed, 1 open (the engine gets no requests), 2 half open.
+INFERENCE_ROUTER_WORKER_BREAKER_TRANSITIONS = "inference.router.worker.breaker.transitions"  # Changes of an engine's circuit breaker.
+INFERENCE_ROUTER_WORKER_CONNECTIONS = "inference.router.worker.connections"  # Connections that the router has open to engines.
+INFERENCE_ROUTER_WORKER_ERRORS = "inference.router.worker.errors"  # Errors of engines that the router saw.
+INFERENCE_ROUTER_WORKER_HEALTH_CHECKS = "inference.router.worker.health_checks"  # Health checks of engines, by result.
+INFERENCE_ROUTER_WORKER_HEALTHY = "inference.router.worker.healthy"  # 1 while the router holds an engine for healthy; slime turns the checks off.
+INFERENCE_ROUTER_WORKER_LOAD = "inference.router.worker.load"  # Load that the router ascribes to an engine.
+INFERENCE_ROUTER_WORKER_PROCESSED = "inference.router.worker.processed"  # Requests that an engine finished, as the router counts.
+INFERENCE_ROUTER_WORKER_REQUESTS = "inference.router.worker.requests"  # Requests that the router has open at an engine; large differences mean an uneven load.
+INFERENCE_ROUTER_WORKER_SELECTIONS = "inference.router.worker.selections"  # Times the router chose an engine.
+INFERENCE_ROUTER_WORKERS = "inference.router.workers"  # Engines that the router knows.
+INFERENCE_SESSIONS_HELD_TOKENS = "inference.sessions.held_tokens"  # Tokens of KV cache that streaming sessions hold.
+INFERENCE_SESSIONS_STREAMING = "inference.sessions.streaming"  # Streaming sessions that are open.
+INFERENCE_SPEC_DECODE_ACCEPT_LENGTH = "inference.spec_decode.accept_length"  # Tokens per step with speculative decoding, the one that is always right included.
+INFERENCE_SPEC_DECODE_ACCEPT_RATE = "inference.spec_decode.accept_rate"  # Share of drafted tokens that were right; low means that drafting costs more than it saves.
+INFERENCE_SPEC_DECODE_ACCEPTED_TOKENS = "inference.spec_decode.accepted_tokens"  # Drafted tokens that were right.
+INFERENCE_SPEC_DECODE_ACCEPTED_TOKENS_BY_POSITION = "inference.spec_decode.accepted_tokens.by_position"  # Drafted tokens that were right, by their position in the draft.
+INFERENCE_SPEC_DECODE_DRAFT_LENGTH = "inference.spec_decode.draft_length"  # Tokens per draft in use, as configured or adapted.
+INFERENCE_SPEC_DECODE_DRAFT_TOKENS = "inference.spec_decode.draft_tokens"  # Tokens drafted.
+INFERENCE_SPEC_DECODE_DRAFTS = "inference.spec_decode.drafts"  # Drafts made.
+INFERENCE_SPEC_DECODE_STEPS = "inference.spec_decode.steps"  # Drafting steps in use, as configured or adapted.
+INFERENCE_SPEC_DECODE_VERIFICATIONS = "inference.spec_decode.verifications"  # Drafts that were checked, counted when a request ends.
+INFERENCE_TOKENS_FINISHED = "inference.tokens.finished"  # Tokens of requests that ended; flat for minutes and then a jump when answers are long.
+INFERENCE_TOKENS_FINISHED_CACHED = "inference.tokens.finished.cached"  # Cached prompt tokens of requests that ended.
+INFERENCE_TOKENS_OUTPUT = "inference.tokens.output"  # Tokens generated, counted as they come; its rate is the generation throughput.
+INFERENCE_TOKENS_PREFILL = "inference.tokens.prefill"  # Prompt tokens that went through the engine, counted at each step, repeated work after preemptions included.
+INFERENCE_TOKENS_PROMPT = "inference.tokens.prompt"  # Prompt tokens, each once, by where their KV cache came from; all but tier none were saved work.
+INFERENCE_TOKENS_THROUGHPUT = "inference.tokens.throughput"  # Tokens per second as the engine says; an idle SGLang keeps showing the last value, so prefer the rate of the counters.
+INFERENCE_WEIGHTS_LOAD_DURATION = "inference.weights.load.duration"  # Time that the last update of the weights took; the weight sync of RL as the engine saw it.
+NVIDIA_GPU_BAR1_LIMIT = "nvidia.gpu.bar1.limit"  # Size of the GPU's memory window on the PCI bus (BAR1).
+NVIDIA_GPU_BAR1_USAGE = "nvidia.gpu.bar1.usage"  # Part of the GPU's memory window on the PCI bus (BAR1) in use; peer transfers need it.
+NVIDIA_GPU_BUSY_DURATION = "nvidia.gpu.busy.duration"  # Time in which the utilisation was at or above the threshold of the idle time.
+NVIDIA_GPU_CLOCK = "nvidia.gpu.clock"  # Clock at this moment.
+NVIDIA_GPU_CLOCK_LIMIT = "nvidia.gpu.clock.limit"  # Highest clock.
+NVIDIA_GPU_COMPUTE_MODE = "nvidia.gpu.compute_mode"  # 1 for the compute mode that is set, 0 for the others.
+NVIDIA_GPU_DRAM_ACTIVITY = "nvidia.gpu.dram.activity"  # Share of the memory bandwidth in use; near 1 the GPU waits for memory, as in decode.
+NVIDIA_GPU_ECC_ENABLED = "nvidia.gpu.ecc.enabled"  # 1 when ECC is on.
+NVIDIA_GPU_ECC_ERRORS = "nvidia.gpu.ecc.errors"  # Flipped bits by place; error.type is corrected (one bit, repaired) or uncorrected (two, data lost).
+NVIDIA_GPU_ENGINE_UTILIZATION = "nvidia.gpu.engine.utilization"  # Share of time in which the JPEG or optical flow engine was busy.
+NVIDIA_GPU_GRAPHICS_ACTIVITY = "nvidia.gpu.graphics.activity"  # Share of time in which any compute or graphics work was there.
+NVIDIA_GPU_IDLE_DURATION = "nvidia.gpu.idle.duration"  # Time in which the utilisation was below a threshold, 5 % unless configured; GPU idle time is a plain sum of it.
+NVIDIA_GPU_INFO = "nvidia.gpu.info"  # Always 1; its attributes say what the GPU is.
+NVIDIA_GPU_MEMORY_FREE = "nvidia.gpu.memory.free"  # GPU memory that is free.
+NVIDIA_GPU_MEMORY_RESERVED = "nvidia.gpu.memory.reserved"  # GPU memory that the driver keeps for itself.
+NVIDIA_GPU_MEMORY_CONTROLLER_UTILIZATION = "nvidia.gpu.memory_controller.utilization"  # Share of time in which GPU memory was read or written.
+NVIDIA_GPU_MIG_DEVICES = "nvidia.gpu.mig.devices"  # MIG devices that the GPU is split into.
+NVIDIA_GPU_MIG_ENABLED = "nvidia.gpu.mig.enabled"  # 1 when the GPU is in MIG mode and may be split.
+NVIDIA_GPU_NVLINK_ERRORS = "nvidia.gpu.nvlink.errors"  # Errors on NVLinks; replays and recoveries that grow slow every collective down.
+NVIDIA_GPU_NVLINK_IO = "nvidia.gpu.nvlink.io"  # Bytes over NVLink, per link or over all.
+NVIDIA_GPU_NVLINK_IO_RATE = "nvidia.gpu.nvlink.io_rate"  # Bytes per second over NVLink, per link or over all.
+NVIDIA_GPU_NVLINK_SPEED = "nvidia.gpu.nvlink.speed"  # Speed of an NVLink, not what flows over it.
+NVIDIA_GPU_NVLINK_UP = "nvidia.gpu.nvlink.up"  # 1 while an NVLink is active.
+NVIDIA_GPU_PCIE_GENERATION = "nvidia.gpu.pcie.generation"  # Generation of the PCIe link at this moment; below the limit under load means a bad slot or riser.
+NVIDIA_GPU_PCIE_GENERATION_LIMIT = "nvidia.gpu.pcie.generation.limit"  # Generation of the PCIe link that the GPU and its slot could have.
+NVIDIA_GPU_PCIE_IO_RATE = "nvidia.gpu.pcie.io_rate"  # Bytes per second over PCIe, seen from the GPU.
+NVIDIA_GPU_PCIE_REPLAYS = "nvidia.gpu.pcie.replays"  # Packets that had to be sent again over PCIe; growing means a bad connection.
+NVIDIA_GPU_PCIE_WIDTH = "nvidia.gpu.pcie.width"  # Lanes of the PCIe link at this moment; below the limit under load means a bad slot or riser.
+NVIDIA_GPU_PCIE_WIDTH_LIMIT = "nvidia.gpu.pcie.width.limit"  # Lanes of the PCIe link that the GPU and its slot could have.
+NVIDIA_GPU_PERFORMANCE_STATE = "nvidia.gpu.performance_state"  # Performance state, 0 is the fastest and 15 the slowest.
+NVIDIA_GPU_PERSISTENCE_MODE = "nvidia.gpu.persistence_mode"  # 1 when the driver stays loaded without a program.
+NVIDIA_GPU_PIPE_ACTIVITY = "nvidia.gpu.pipe.activity"  # Share of time in which an arithmetic unit worked; tensor is the one that training lives from.
+NVIDIA_GPU_POWER_INSTANT = "nvidia.gpu.power.instant"  # Power drawn at this moment.
+NVIDIA_GPU_POWER_LIMIT = "nvidia.gpu.power.limit"  # Limits of the power that the GPU may draw.
+NVIDIA_GPU_PROCESS_MEMORY_USAGE = "nvidia.gpu.process.memory.usage"  # GPU memory that a process uses; off by default, one series per process.
+NVIDIA_GPU_PROCESS_UTILIZATION = "nvidia.gpu.process.utilization"  # Share of time in which a process kept a part of the GPU busy; off by default, one series per process.
+NVIDIA_GPU_PROCESSES = "nvidia.gpu.processes"  # Processes on the GPU.
+NVIDIA_GPU_RECOVERY_ACTION = "nvidia.gpu.recovery_action"  # 1 for what the driver asks for to make the GPU work again, 0 for the others.
+NVIDIA_GPU_REMAPPED_ROWS = "nvidia.gpu.remapped_rows"  # Rows of memory replaced by spare ones because of corrected or uncorrected errors; GPUs since Ampere.
+NVIDIA_GPU_REMAPPED_ROWS_BANKS = "nvidia.gpu.remapped_rows.banks"  # Banks of memory by how many spare rows are left.
+NVIDIA_GPU_REMAPPED_ROWS_FAILED = "nvidia.gpu.remapped_rows.failed"  # 1 when a row could not be replaced; the GPU needs a replacement.
+NVIDIA_GPU_REMAPPED_ROWS_PENDING = "nvidia.gpu.remapped_rows.pending"  # 1 when rows will be replaced at the next reset; reset soon.
+NVIDIA_GPU_RETIRED_PAGES = "nvidia.gpu.retired_pages"  # Pages of memory taken out of use, on GPUs before Ampere.
+NVIDIA_GPU_RETIRED_PAGES_PENDING = "nvidia.gpu.retired_pages.pending"  # 1 when pages will be taken out of use at the next reset.
+NVIDIA_GPU_SM_ACTIVITY = "nvidia.gpu.sm.activity"  # Share of streaming multiprocessors that worked, averaged over time; low beside a high utilisation means that kernels are small.
+NVIDIA_GPU_SM_OCCUPANCY = "nvidia.gpu.sm.occupancy"  # Warps in flight as a share of what would fit.
+NVIDIA_GPU_STALE = "nvidia.gpu.stale"  # 1 while the driver does not answer for this GPU; its other metrics are missing then, not old.
+NVIDIA_GPU_THROTTLE_ACTIVE = "nvidia.gpu.throttle.active"  # 1 while a reason keeps clocks down, 0 while it does not.
+NVIDIA_GPU_THROTTLE_DURATION = "nvidia.gpu.throttle.duration"  # Time that a reason kept clocks down; reasons overlap and do not add up.
+NVIDIA_GPU_THROTTLED_DURATION = "nvidia.gpu.throttled.duration"  # Time in which any reason but idleness and set clocks kept clocks down.
+NVIDIA_GPU_XID_ERRORS = "nvidia.gpu.xid.errors"  # Errors that the driver reported, by Xid, since the receiver started.
 PITWALL_BATCHES_REMEMBERED = "pitwall.batches.remembered"  # Batch ids of accepted requests that are remembered, so that a repeated request is not stored twice.
 PITWALL_COST_CPU_BUDGET = "pitwall.cost.cpu.budget"  # Share of one core that the configuration allows the component.
 PITWALL_COST_CPU_TIME = "pitwall.cost.cpu.time"  # Processor time that the component's last collection took, of all threads.
@@ -57,6 +282,12 @@ PITWALL_LOG_LIMIT = "pitwall.log.limit"  # Bytes that the write-ahead log may ta
 PITWALL_LOG_OLDEST_AGE = "pitwall.log.oldest_age"  # Age of the oldest accepted point that is not in the table yet; high means the server does not keep up.
 PITWALL_LOG_SEGMENTS_SET_ASIDE = "pitwall.log.segments_set_aside"  # Damaged segments of the log that were set aside.
 PITWALL_LOG_SIZE = "pitwall.log.size"  # Bytes of the write-ahead log on disk.
+PITWALL_NVML_COLLECTION_CPU_TIME = "pitwall.nvml.collection.cpu.time"  # CPU time that collections used; its rate is held below the budget, 1 % of a core unless configured.
+PITWALL_NVML_COLLECTION_DURATION = "pitwall.nvml.collection.duration"  # Wall time of the last collection over all GPUs of the machine.
+PITWALL_NVML_COLLECTION_INTERVAL = "pitwall.nvml.collection.interval"  # Time between collections, longer than configured while over the budget.
+PITWALL_NVML_DEVICES_STALE = "pitwall.nvml.devices.stale"  # GPUs for which the driver does not answer.
+PITWALL_NVML_FIELDS_SUSPENDED = "pitwall.nvml.fields.suspended"  # Costly fields that are not read while over the budget.
+PITWALL_NVML_FIELDS_UNSUPPORTED = "pitwall.nvml.fields.unsupported"  # Fields that a GPU or its driver does not have.
 PITWALL_POINTS_ACCEPTED = "pitwall.points.accepted"  # Points taken over from a pipeline and made durable on disk.
 PITWALL_POINTS_DROPPED = "pitwall.points.dropped"  # Accepted points that will never be in the table.
 PITWALL_POINTS_QUEUED = "pitwall.points.queued"  # Accepted points that still wait on disk for the table; grows while the server is away or too slow.
@@ -340,6 +571,7 @@ ATTR_CICD_PIPELINE_RUN_ID = "cicd.pipeline.run.id"  # Identifier of the run in i
 ATTR_CICD_PIPELINE_RUN_STATE = "cicd.pipeline.run.state"  # What the run was doing in the time measured.
 ATTR_CICD_PIPELINE_RUN_URL_FULL = "cicd.pipeline.run.url.full"  # Address of the run's page.
 ATTR_CLOUD_REGION = "cloud.region"  # Region of the cloud.
+ATTR_CODE_FUNCTION_NAME = "code.function.name"  # A function of the engine that is timed.
 ATTR_CONTAINER_ID = "container.id"  # Container id, from the control group of the process; semantic conventions.
 ATTR_CPU = "cpu"  # Logical CPU, "cpu0"; only present when per-core metrics are turned on.
 ATTR_CPU_MODE = "cpu.mode"  # What the CPU was doing.
@@ -353,6 +585,11 @@ ATTR_EVAL_ID = "eval.id"  # The evaluation run.
 ATTR_EVAL_KIND = "eval.kind"  # Where the evaluation ran.
 ATTR_EVAL_OUTCOME = "eval.outcome"  # How the evaluation ended.
 ATTR_EVAL_POLICY = "eval.policy"  # Policy (model) that was evaluated, by name or address.
+ATTR_GEN_AI_OPERATION_NAME = "gen_ai.operation.name"  # What the request asks for. Engines do not say it, so the receiver sets what its configuration says.
+ATTR_GEN_AI_PROVIDER_NAME = "gen_ai.provider.name"  # The engine that serves the model; taken from the prefix of the engine's own metric names.
+ATTR_GEN_AI_REQUEST_MODEL = "gen_ai.request.model"  # Name of the served model, often a path of the checkpoint in RL runs.
+ATTR_GEN_AI_RESPONSE_MODEL = "gen_ai.response.model"  # Name of the model that answered, where it differs from the one asked for.
+ATTR_GEN_AI_TOKEN_TYPE = "gen_ai.token.type"  # Whether tokens were given to the model or came from it.
 ATTR_GITHUB_CHECK_NAME = "github.check.name"  # Check that the configuration names, a set of workflows; "tests" and "benchmarks" have table names.
 ATTR_GITHUB_COMMIT_KIND = "github.commit.kind"  # Commits that tell of trouble; which labels or rules count as which kind is configuration.
 ATTR_GITHUB_ISSUE_QUERY = "github.issue.query"  # Name that the configuration gives to a search for issues.
@@ -366,6 +603,58 @@ ATTR_HEALTH_OPERATOR = "health.operator"  # How the check compares its input wit
 ATTR_HEALTH_SPEC_VERSION = "health.spec.version"  # Profile and version of the formulas and targets.
 ATTR_HOST_ID = "host.id"  # Id of the machine that survives a new name; semantic conventions.
 ATTR_HOST_NAME = "host.name"  # Name of the machine. Column host of the table; semantic conventions.
+ATTR_HTTP_REQUEST_METHOD = "http.request.method"  # Method of an HTTP request.
+ATTR_HTTP_ROUTE = "http.route"  # Path of the endpoint, without what varies between requests.
+ATTR_HW_DRIVER_VERSION = "hw.driver_version"  # Version of the driver.
+ATTR_HW_FIRMWARE_VERSION = "hw.firmware_version"  # Version of the firmware; for a GPU its VBIOS.
+ATTR_HW_GPU_TASK = "hw.gpu.task"  # What the GPU was used for.
+ATTR_HW_ID = "hw.id"  # Identifier of the component, unique on its host; for a GPU and for a MIG device its UUID.
+ATTR_HW_LIMIT_TYPE = "hw.limit_type"  # What happens at the limit; for a GPU's temperature critical is shutdown, throttled slows down, max is the highest to work at.
+ATTR_HW_MODEL = "hw.model"  # Product name.
+ATTR_HW_NAME = "hw.name"  # Name of the component that people recognise.
+ATTR_HW_PARENT = "hw.parent"  # hw.id of the component it belongs to; for a MIG device and a fan the GPU's.
+ATTR_HW_SENSOR_LOCATION = "hw.sensor_location"  # Where a sensor sits; for a GPU gpu (the die), memory or board.
+ATTR_HW_SERIAL_NUMBER = "hw.serial_number"  # Serial number.
+ATTR_HW_STATE = "hw.state"  # State of the component; hw.status is 1 for the one that holds.
+ATTR_HW_TYPE = "hw.type"  # Kind of the component.
+ATTR_HW_VENDOR = "hw.vendor"  # Maker.
+ATTR_INFERENCE_CACHE_TIER = "inference.cache.tier"  # Where the KV cache of prompt tokens came from.
+ATTR_INFERENCE_COMPONENT = "inference.component"  # Process of the engine.
+ATTR_INFERENCE_ENGINE_STATE = "inference.engine.state"  # State of an engine around training.
+ATTR_INFERENCE_FINISH_REASON = "inference.finish_reason"  # Why a request ended.
+ATTR_INFERENCE_FORWARD_CATEGORY = "inference.forward.category"  # Kind of work that the GPU spent time on.
+ATTR_INFERENCE_FORWARD_MODE = "inference.forward.mode"  # Kind of a forward pass.
+ATTR_INFERENCE_HTTP_STATUS = "inference.http.status"  # Status code of an HTTP answer, or its class.
+ATTR_INFERENCE_KV_CACHE_DROP_REASON = "inference.kv_cache.drop.reason"  # Why cached tokens were dropped instead of being saved.
+ATTR_INFERENCE_KV_CACHE_POOL = "inference.kv_cache.pool"  # Part of the KV cache. Points without it are about the cache as a whole.
+ATTR_INFERENCE_KV_CACHE_PREFETCH_OUTCOME = "inference.kv_cache.prefetch.outcome"  # How a prefetch from the storage tier ended.
+ATTR_INFERENCE_KV_CACHE_STATE = "inference.kv_cache.state"  # What room in the KV cache is used for.
+ATTR_INFERENCE_PD_QUEUE = "inference.pd.queue"  # Queue of a request where prefill and decode are separated.
+ATTR_INFERENCE_RANK_DATA = "inference.rank.data"  # Data-parallel rank inside an engine. Values of different ranks add up.
+ATTR_INFERENCE_RANK_EXPERT = "inference.rank.expert"  # Expert-parallel rank of a mixture of experts.
+ATTR_INFERENCE_RANK_PIPELINE = "inference.rank.pipeline"  # Pipeline stage. All stages report the same requests, so values never add up; the receiver keeps stage 0.
+ATTR_INFERENCE_RANK_TENSOR = "inference.rank.tensor"  # Tensor-parallel rank. All ranks do the same work and values never add up; the receiver keeps the lowest.
+ATTR_INFERENCE_REQUEST_PRIORITY = "inference.request.priority"  # Priority class of requests. Points without it are the total over all classes.
+ATTR_INFERENCE_REQUEST_STREAMING = "inference.request.streaming"  # Whether the caller receives tokens as they come; slime's rollouts do not.
+ATTR_INFERENCE_ROLE = "inference.role"  # What an engine does where prefill and decode are separated.
+ATTR_INFERENCE_ROUTER_ATTEMPT = "inference.router.attempt"  # Number of a retry.
+ATTR_INFERENCE_ROUTER_BACKEND = "inference.router.backend"  # Kind of engine behind the router.
+ATTR_INFERENCE_ROUTER_BREAKER_FROM = "inference.router.breaker.from"  # State that a circuit breaker left.
+ATTR_INFERENCE_ROUTER_BREAKER_TO = "inference.router.breaker.to"  # State that a circuit breaker entered.
+ATTR_INFERENCE_ROUTER_CONNECTION = "inference.router.connection"  # How the router talks to engines, HTTP or gRPC.
+ATTR_INFERENCE_ROUTER_ENDPOINT = "inference.router.endpoint"  # The router's endpoint that took the request.
+ATTR_INFERENCE_ROUTER_ERROR = "inference.router.error"  # What went wrong, in the router's words.
+ATTR_INFERENCE_ROUTER_PD_RUNTIME = "inference.router.pd.runtime"  # Engine behind a router that separates prefill and decode.
+ATTR_INFERENCE_ROUTER_POLICY = "inference.router.policy"  # How the router chose an engine.
+ATTR_INFERENCE_ROUTER_RESULT = "inference.router.result"  # How a check or a request ended, in the router's words.
+ATTR_INFERENCE_ROUTER_TYPE = "inference.router.type"  # Kind of routing.
+ATTR_INFERENCE_ROUTER_WORKER = "inference.router.worker"  # Address of an engine behind the router.
+ATTR_INFERENCE_SCOPE = "inference.scope"  # Who counted; without it the engine did. The same request shows in both scopes, so add up only one of them.
+ATTR_INFERENCE_SPEC_DECODE_POSITION = "inference.spec_decode.position"  # Position of a token in the draft, from 0.
+ATTR_INFERENCE_STAGE = "inference.stage"  # Stage of a request inside the engine or the router.
+ATTR_INFERENCE_STARTUP_PHASE = "inference.startup.phase"  # Part of an engine's start or of its CUDA graph capture.
+ATTR_INFERENCE_WAIT_REASON = "inference.wait.reason"  # What a waiting request waits for.
+ATTR_INFERENCE_WEIGHTS_SOURCE = "inference.weights.source"  # How new weights reached the engine.
 ATTR_K8S_CLUSTER_NAME = "k8s.cluster.name"  # Kubernetes cluster; semantic conventions.
 ATTR_K8S_CONTAINER_NAME = "k8s.container.name"  # Container within the pod; semantic conventions.
 ATTR_K8S_JOB_NAME = "k8s.job.name"  # Kubernetes job that made the pod; semantic conventions.
@@ -375,6 +664,32 @@ ATTR_K8S_POD_NAME = "k8s.pod.name"  # Kubernetes pod; semantic conventions.
 ATTR_K8S_POD_UID = "k8s.pod.uid"  # Unique id of the Kubernetes pod; semantic conventions.
 ATTR_NETWORK_INTERFACE_NAME = "network.interface.name"  # Network interface, "eth0".
 ATTR_NETWORK_IO_DIRECTION = "network.io.direction"  # Sent or received.
+ATTR_NVIDIA_GPU_CLOCK_DOMAIN = "nvidia.gpu.clock.domain"  # Part of the GPU with a clock of its own.
+ATTR_NVIDIA_GPU_COMPUTE_MODE = "nvidia.gpu.compute_mode"  # How many processes may compute on the GPU.
+ATTR_NVIDIA_GPU_CUDA_VERSION = "nvidia.gpu.cuda.version"  # Highest CUDA version that the driver supports.
+ATTR_NVIDIA_GPU_ECC_COUNTER = "nvidia.gpu.ecc.counter"  # Since when errors are counted.
+ATTR_NVIDIA_GPU_ECC_LOCATION = "nvidia.gpu.ecc.location"  # Memory in which a bit flipped.
+ATTR_NVIDIA_GPU_ENGINE = "nvidia.gpu.engine"  # Fixed-function engine besides hw.gpu.task.
+ATTR_NVIDIA_GPU_ERROR_ACTION = "nvidia.gpu.error.action"  # What to do about an error.
+ATTR_NVIDIA_GPU_ERROR_NAME = "nvidia.gpu.error.name"  # The error in words.
+ATTR_NVIDIA_GPU_ERROR_SEVERITY = "nvidia.gpu.error.severity"  # How bad an error is.
+ATTR_NVIDIA_GPU_MIG_COMPUTE_INSTANCE_ID = "nvidia.gpu.mig.compute_instance.id"  # Compute instance of a MIG device.
+ATTR_NVIDIA_GPU_MIG_GPU_INSTANCE_ID = "nvidia.gpu.mig.gpu_instance.id"  # GPU instance of a MIG device.
+ATTR_NVIDIA_GPU_MIG_INDEX = "nvidia.gpu.mig.index"  # Index of a MIG device on its GPU; rl.device.index is then the GPU's.
+ATTR_NVIDIA_GPU_MIG_PROFILE = "nvidia.gpu.mig.profile"  # Profile of a MIG device.
+ATTR_NVIDIA_GPU_NVLINK_ERROR = "nvidia.gpu.nvlink.error"  # Kind of an error on an NVLink.
+ATTR_NVIDIA_GPU_NVLINK_LINK = "nvidia.gpu.nvlink.link"  # Number of an NVLink of the GPU. Points without it are about all links.
+ATTR_NVIDIA_GPU_PCI_BUS_ID = "nvidia.gpu.pci.bus_id"  # Address on the PCI bus.
+ATTR_NVIDIA_GPU_PIPE = "nvidia.gpu.pipe"  # Arithmetic units of a streaming multiprocessor (SM).
+ATTR_NVIDIA_GPU_POWER_LIMIT_TYPE = "nvidia.gpu.power.limit.type"  # Which limit of power.
+ATTR_NVIDIA_GPU_PROCESS_ENGINE = "nvidia.gpu.process.engine"  # Part of the GPU that a process keeps busy.
+ATTR_NVIDIA_GPU_PROCESS_TYPE = "nvidia.gpu.process.type"  # What a process uses the GPU for.
+ATTR_NVIDIA_GPU_RECOVERY_ACTION = "nvidia.gpu.recovery_action"  # What the driver asks for.
+ATTR_NVIDIA_GPU_REMAP_AVAILABILITY = "nvidia.gpu.remap.availability"  # How many spare rows a bank of memory has left.
+ATTR_NVIDIA_GPU_RETIREMENT_CAUSE = "nvidia.gpu.retirement.cause"  # Why a page of memory was taken out of use.
+ATTR_NVIDIA_GPU_THROTTLE_REASON = "nvidia.gpu.throttle.reason"  # Why clocks are below the highest.
+ATTR_NVIDIA_GPU_VGPU_ID = "nvidia.gpu.vgpu.id"  # Instance of a virtual GPU on its host; hw.parent is the GPU it is cut from.
+ATTR_NVIDIA_GPU_XID = "nvidia.gpu.xid"  # Xid, the driver's number for an error.
 ATTR_PITWALL_COMPONENT = "pitwall.component"  # The component that the figure is of, by its id in the collector's configuration.
 ATTR_PITWALL_DROP_REASON = "pitwall.drop.reason"  # Why points were dropped that had been accepted.
 ATTR_PITWALL_ERROR_CLASS = "pitwall.error.class"  # What an error of the server asks for.
@@ -390,6 +705,7 @@ ATTR_PITWALL_TARGET = "pitwall.target"  # What was asked: an address without cre
 ATTR_PITWALL_TARGET_VERSION = "pitwall.target.version"  # Version that the target says it has.
 ATTR_PITWALL_THRESHOLD = "pitwall.threshold"  # Bound that is counted from, with its unit.
 ATTR_PITWALL_WINDOW = "pitwall.window"  # Length of time back from the point's time that the figure covers.
+ATTR_PROCESS_EXECUTABLE_NAME = "process.executable.name"  # Name of a process's executable.
 ATTR_PROCESS_PID = "process.pid"  # Process id on its host.
 ATTR_PROCESS_STATE = "process.state"  # State of a process; idle are waiting kernel threads.
 ATTR_RAY_ACTOR_ID = "ray.actor.id"  # Ray's id of the actor that is the process.
@@ -531,6 +847,8 @@ ATTR_RL_WAIT_SIDE = "rl.wait.side"  # Who waits.
 ATTR_RL_WEIGHT_VERSION = "rl.weight_version"  # Version of the weights that generated or trained.
 ATTR_RL_WORKER_GROUP = "rl.worker.group"  # Group of workers, as the framework names it; ranks count from 0 in each.
 ATTR_RL_WORLD_SIZE = "rl.world.size"  # Ranks in the group that rl.rank counts.
+ATTR_SERVER_ADDRESS = "server.address"  # Host name or address of the engine or router.
+ATTR_SERVER_PORT = "server.port"  # Port of the engine or router; in RL runs it changes with each start.
 ATTR_SERVICE_INSTANCE_ID = "service.instance.id"  # One instance of the service; semantic conventions.
 ATTR_SERVICE_NAME = "service.name"  # Name of the program that sends; semantic conventions.
 ATTR_SERVICE_NAMESPACE = "service.namespace"  # Name that groups services; semantic conventions.
@@ -621,6 +939,16 @@ SPAN_RL_WAIT = "rl.wait"  # Waiting for another part of the run.
 SPAN_RL_WEIGHT_SYNC = "rl.weight_sync"  # Bringing new weights to the engines.
 
 # Log events.
+EVENT_NVIDIA_GPU_ECC_UNCORRECTED = "nvidia.gpu.ecc.uncorrected"  # Two bits flipped and data was lost (double-bit ECC error).
+EVENT_NVIDIA_GPU_FOUND = "nvidia.gpu.found"  # A GPU is there that was not, or is back.
+EVENT_NVIDIA_GPU_LOST = "nvidia.gpu.lost"  # The GPU is not there any more; it fell off the bus or was taken out.
+EVENT_NVIDIA_GPU_MIG_RECONFIGURED = "nvidia.gpu.mig.reconfigured"  # MIG mode or the GPU's split into MIG devices changed.
+EVENT_NVIDIA_GPU_STALE = "nvidia.gpu.stale"  # The driver did not answer for the GPU within the deadline; other GPUs are read on.
+EVENT_NVIDIA_GPU_THROTTLE_ENDED = "nvidia.gpu.throttle.ended"  # A reason does not keep clocks down any more.
+EVENT_NVIDIA_GPU_THROTTLE_STARTED = "nvidia.gpu.throttle.started"  # A reason began to keep clocks down.
+EVENT_NVIDIA_GPU_XID = "nvidia.gpu.xid"  # The driver reported an error, with what it means and what to do.
+EVENT_PITWALL_NVML_BUDGET_EXCEEDED = "pitwall.nvml.budget.exceeded"  # Collections cost more than the budget; costly fields are suspended or the interval is longer.
+EVENT_PITWALL_NVML_BUDGET_RECOVERED = "pitwall.nvml.budget.recovered"  # Collections are within the budget again and complete.
 EVENT_RL_CHECKPOINT_BENCHMARK = "rl.checkpoint.benchmark"  # A checkpoint was benchmarked.
 EVENT_RL_CHECKPOINT_DELETED = "rl.checkpoint.deleted"  # A checkpoint was removed.
 EVENT_RL_CHECKPOINT_PUBLISHED = "rl.checkpoint.published"  # A checkpoint can be fetched by others.
@@ -649,6 +977,9 @@ UNITS = {
     EVAL_RUN_QUEUE_WAIT: "s",
     EVAL_RUN_SUCCEEDED: "{run}",
     EVAL_RUN_SUCCESS: "1",
+    GEN_AI_SERVER_REQUEST_DURATION: "s",
+    GEN_AI_SERVER_TIME_PER_OUTPUT_TOKEN: "s",
+    GEN_AI_SERVER_TIME_TO_FIRST_TOKEN: "s",
     GITHUB_CHANGE_COUNT: "{change}",
     GITHUB_CHANGE_CYCLE_TIME: "s",
     GITHUB_CHANGE_STALE: "{change}",
@@ -677,6 +1008,228 @@ UNITS = {
     HEALTH_SCORE_WORST: "1",
     HEALTH_STATE: "1",
     HEALTH_TARGET: "1",
+    HW_ENERGY: "J",
+    HW_ERRORS: "{error}",
+    HW_FAN_SPEED: "rpm",
+    HW_FAN_SPEED_RATIO: "1",
+    HW_GPU_IO: "By",
+    HW_GPU_MEMORY_LIMIT: "By",
+    HW_GPU_MEMORY_USAGE: "By",
+    HW_GPU_MEMORY_UTILIZATION: "1",
+    HW_GPU_UTILIZATION: "1",
+    HW_POWER: "W",
+    HW_STATUS: "1",
+    HW_TEMPERATURE: "Cel",
+    HW_TEMPERATURE_LIMIT: "Cel",
+    INFERENCE_DECODE_CONTEXT_TOKENS: "{token}",
+    INFERENCE_ENGINE_CONTEXT_LENGTH: "{token}",
+    INFERENCE_ENGINE_COUNTER_AGE: "s",
+    INFERENCE_ENGINE_CPU_TIME: "s",
+    INFERENCE_ENGINE_FUNCTION_DURATION: "s",
+    INFERENCE_ENGINE_HEALTHY: "1",
+    INFERENCE_ENGINE_STARTUP_CUDA_GRAPH_DURATION: "s",
+    INFERENCE_ENGINE_STARTUP_DURATION: "s",
+    INFERENCE_ENGINE_STATE: "1",
+    INFERENCE_ENGINE_UP: "1",
+    INFERENCE_ESTIMATED_FLOPS: "{FLOP}",
+    INFERENCE_ESTIMATED_MEMORY_READ: "By",
+    INFERENCE_ESTIMATED_MEMORY_WRITTEN: "By",
+    INFERENCE_FORWARD_OCCUPANCY: "1",
+    INFERENCE_FORWARD_PASSES: "{pass}",
+    INFERENCE_FORWARD_TIME: "s",
+    INFERENCE_GRAMMAR_ABORTS: "{request}",
+    INFERENCE_GRAMMAR_CACHE_HITS: "{request}",
+    INFERENCE_GRAMMAR_COMPILATION_DURATION: "s",
+    INFERENCE_GRAMMAR_REQUESTS: "{request}",
+    INFERENCE_GRAMMAR_TIMEOUTS: "{request}",
+    INFERENCE_HTTP_REQUEST_DURATION: "s",
+    INFERENCE_HTTP_REQUESTS: "{request}",
+    INFERENCE_HTTP_REQUESTS_ACTIVE: "{request}",
+    INFERENCE_HTTP_RESPONSES: "{response}",
+    INFERENCE_INTER_TOKEN_LATENCY: "s",
+    INFERENCE_ITERATION_TOKENS: "{token}",
+    INFERENCE_KV_CACHE_BLOCK_IDLE_BEFORE_EVICTION: "s",
+    INFERENCE_KV_CACHE_BLOCK_LIFETIME: "s",
+    INFERENCE_KV_CACHE_BLOCK_REUSE_GAP: "s",
+    INFERENCE_KV_CACHE_CAPACITY: "{token}",
+    INFERENCE_KV_CACHE_EVICTED_TOKENS: "{token}",
+    INFERENCE_KV_CACHE_EVICTION_DURATION: "s",
+    INFERENCE_KV_CACHE_LOAD_BACK_DURATION: "s",
+    INFERENCE_KV_CACHE_LOAD_BACK_SIZE: "By",
+    INFERENCE_KV_CACHE_LOAD_BACK_TOKENS: "{token}",
+    INFERENCE_KV_CACHE_OFFLOAD_DROPPED_TOKENS: "{token}",
+    INFERENCE_KV_CACHE_OFFLOAD_DURATION: "s",
+    INFERENCE_KV_CACHE_OFFLOAD_SIZE: "By",
+    INFERENCE_KV_CACHE_OFFLOAD_TOKENS: "{token}",
+    INFERENCE_KV_CACHE_PAGE_SIZE: "{token}",
+    INFERENCE_KV_CACHE_PAGES: "{page}",
+    INFERENCE_KV_CACHE_STORAGE_DROPPED_TOKENS: "{token}",
+    INFERENCE_KV_CACHE_STORAGE_PREFETCHES: "{operation}",
+    INFERENCE_KV_CACHE_STORAGE_READ_TOKENS: "{token}",
+    INFERENCE_KV_CACHE_STORAGE_WRITTEN_TOKENS: "{token}",
+    INFERENCE_KV_CACHE_TOKENS: "{token}",
+    INFERENCE_KV_CACHE_USAGE: "1",
+    INFERENCE_LIFETIME_MEAN_INTER_TOKEN_LATENCY: "s",
+    INFERENCE_LIFETIME_MEAN_ITERATION_TOKENS: "{token}",
+    INFERENCE_LIFETIME_MEAN_REQUEST_DECODE_DURATION: "s",
+    INFERENCE_LIFETIME_MEAN_REQUEST_DURATION: "s",
+    INFERENCE_LIFETIME_MEAN_REQUEST_INFERENCE_DURATION: "s",
+    INFERENCE_LIFETIME_MEAN_REQUEST_OUTPUT_TOKENS: "{token}",
+    INFERENCE_LIFETIME_MEAN_REQUEST_PREFILL_DURATION: "s",
+    INFERENCE_LIFETIME_MEAN_REQUEST_PROMPT_TOKENS: "{token}",
+    INFERENCE_LIFETIME_MEAN_REQUEST_QUEUE_DURATION: "s",
+    INFERENCE_LIFETIME_MEAN_TIME_TO_FIRST_TOKEN: "s",
+    INFERENCE_LORA_SLOTS_LIMIT: "{slot}",
+    INFERENCE_LORA_SLOTS_USAGE: "1",
+    INFERENCE_LORA_SLOTS_USED: "{slot}",
+    INFERENCE_MULTIMODAL_CACHE_HITS: "{item}",
+    INFERENCE_MULTIMODAL_CACHE_LOOKUPS: "{item}",
+    INFERENCE_PD_FAILURES: "{request}",
+    INFERENCE_PD_KV_TRANSFER_ALLOC_DURATION: "s",
+    INFERENCE_PD_KV_TRANSFER_ALLOC_DURATION_LAST: "s",
+    INFERENCE_PD_KV_TRANSFER_BOOTSTRAP_DURATION: "s",
+    INFERENCE_PD_KV_TRANSFER_BOOTSTRAP_DURATION_LAST: "s",
+    INFERENCE_PD_KV_TRANSFER_DESCRIPTORS: "{descriptor}",
+    INFERENCE_PD_KV_TRANSFER_DURATION: "s",
+    INFERENCE_PD_KV_TRANSFER_DURATION_LAST: "s",
+    INFERENCE_PD_KV_TRANSFER_POST_DURATION: "s",
+    INFERENCE_PD_KV_TRANSFER_SIZE: "By",
+    INFERENCE_PD_KV_TRANSFER_SIZE_LAST: "By",
+    INFERENCE_PD_KV_TRANSFER_THROUGHPUT: "By/s",
+    INFERENCE_PD_KV_TRANSFER_THROUGHPUT_LAST: "By/s",
+    INFERENCE_PD_PREALLOC_USAGE: "1",
+    INFERENCE_PD_QUEUE_REQUESTS: "{request}",
+    INFERENCE_PD_RETRIES: "{retry}",
+    INFERENCE_PREEMPTION_TOKENS: "{token}",
+    INFERENCE_PREEMPTIONS: "{preemption}",
+    INFERENCE_PREFIX_CACHE_HIT_TOKENS: "{token}",
+    INFERENCE_PREFIX_CACHE_LOOKUP_TOKENS: "{token}",
+    INFERENCE_REQUEST_DECODE_DURATION: "s",
+    INFERENCE_REQUEST_INFERENCE_DURATION: "s",
+    INFERENCE_REQUEST_OUTPUT_TOKENS: "{token}",
+    INFERENCE_REQUEST_OUTPUT_TOKENS_LIMIT: "{token}",
+    INFERENCE_REQUEST_OUTPUT_TOKENS_LONGEST: "{token}",
+    INFERENCE_REQUEST_PREEMPTIONS: "{preemption}",
+    INFERENCE_REQUEST_PREFILL_DURATION: "s",
+    INFERENCE_REQUEST_PROMPT_TOKENS: "{token}",
+    INFERENCE_REQUEST_PROMPT_TOKENS_COMPUTED: "{token}",
+    INFERENCE_REQUEST_QUEUE_DURATION: "s",
+    INFERENCE_REQUEST_SAMPLES: "{sample}",
+    INFERENCE_REQUEST_STAGE_DURATION: "s",
+    INFERENCE_REQUESTS_ABORTED: "{request}",
+    INFERENCE_REQUESTS_CORRUPTED: "{request}",
+    INFERENCE_REQUESTS_FINISHED: "{request}",
+    INFERENCE_REQUESTS_PAUSED: "{request}",
+    INFERENCE_REQUESTS_RUNNING: "{request}",
+    INFERENCE_REQUESTS_STRUCTURED: "{request}",
+    INFERENCE_REQUESTS_SWAPPED: "{request}",
+    INFERENCE_REQUESTS_WAITING: "{request}",
+    INFERENCE_REQUESTS_WAITING_BY_REASON: "{request}",
+    INFERENCE_ROUTER_CACHE_HITS: "{request}",
+    INFERENCE_ROUTER_CACHE_MISSES: "{request}",
+    INFERENCE_ROUTER_CONNECTIONS: "{connection}",
+    INFERENCE_ROUTER_ERRORS: "{request}",
+    INFERENCE_ROUTER_GENERATION_DURATION: "s",
+    INFERENCE_ROUTER_PD_FAILURES: "{request}",
+    INFERENCE_ROUTER_PD_KV_TRANSFER_DURATION: "s",
+    INFERENCE_ROUTER_PD_PREFILL_DURATION: "s",
+    INFERENCE_ROUTER_PD_REQUEST_DURATION: "s",
+    INFERENCE_ROUTER_PD_REQUESTS: "{request}",
+    INFERENCE_ROUTER_PD_TIME_TO_FIRST_TOKEN: "s",
+    INFERENCE_ROUTER_QUEUE_DURATION: "s",
+    INFERENCE_ROUTER_QUEUE_REQUESTS: "{request}",
+    INFERENCE_ROUTER_RATE_LIMIT_DECISIONS: "{request}",
+    INFERENCE_ROUTER_REQUEST_DURATION: "s",
+    INFERENCE_ROUTER_REQUESTS: "{request}",
+    INFERENCE_ROUTER_RETRIES: "{retry}",
+    INFERENCE_ROUTER_RETRIES_EXHAUSTED: "{request}",
+    INFERENCE_ROUTER_RETRY_BACKOFF_DURATION: "s",
+    INFERENCE_ROUTER_STAGE_DURATION: "s",
+    INFERENCE_ROUTER_TIME_PER_OUTPUT_TOKEN: "s",
+    INFERENCE_ROUTER_TIME_TO_FIRST_TOKEN: "s",
+    INFERENCE_ROUTER_TOKENS: "{token}",
+    INFERENCE_ROUTER_UPSTREAM_RESPONSES: "{response}",
+    INFERENCE_ROUTER_WORKER_BREAKER_OUTCOMES: "{request}",
+    INFERENCE_ROUTER_WORKER_BREAKER_STATE: "1",
+    INFERENCE_ROUTER_WORKER_BREAKER_TRANSITIONS: "{transition}",
+    INFERENCE_ROUTER_WORKER_CONNECTIONS: "{connection}",
+    INFERENCE_ROUTER_WORKER_ERRORS: "{error}",
+    INFERENCE_ROUTER_WORKER_HEALTH_CHECKS: "{check}",
+    INFERENCE_ROUTER_WORKER_HEALTHY: "1",
+    INFERENCE_ROUTER_WORKER_LOAD: "1",
+    INFERENCE_ROUTER_WORKER_PROCESSED: "{request}",
+    INFERENCE_ROUTER_WORKER_REQUESTS: "{request}",
+    INFERENCE_ROUTER_WORKER_SELECTIONS: "{selection}",
+    INFERENCE_ROUTER_WORKERS: "{worker}",
+    INFERENCE_SESSIONS_HELD_TOKENS: "{token}",
+    INFERENCE_SESSIONS_STREAMING: "{session}",
+    INFERENCE_SPEC_DECODE_ACCEPT_LENGTH: "{token}",
+    INFERENCE_SPEC_DECODE_ACCEPT_RATE: "1",
+    INFERENCE_SPEC_DECODE_ACCEPTED_TOKENS: "{token}",
+    INFERENCE_SPEC_DECODE_ACCEPTED_TOKENS_BY_POSITION: "{token}",
+    INFERENCE_SPEC_DECODE_DRAFT_LENGTH: "{token}",
+    INFERENCE_SPEC_DECODE_DRAFT_TOKENS: "{token}",
+    INFERENCE_SPEC_DECODE_DRAFTS: "{draft}",
+    INFERENCE_SPEC_DECODE_STEPS: "{step}",
+    INFERENCE_SPEC_DECODE_VERIFICATIONS: "{call}",
+    INFERENCE_TOKENS_FINISHED: "{token}",
+    INFERENCE_TOKENS_FINISHED_CACHED: "{token}",
+    INFERENCE_TOKENS_OUTPUT: "{token}",
+    INFERENCE_TOKENS_PREFILL: "{token}",
+    INFERENCE_TOKENS_PROMPT: "{token}",
+    INFERENCE_TOKENS_THROUGHPUT: "{token}/s",
+    INFERENCE_WEIGHTS_LOAD_DURATION: "s",
+    NVIDIA_GPU_BAR1_LIMIT: "By",
+    NVIDIA_GPU_BAR1_USAGE: "By",
+    NVIDIA_GPU_BUSY_DURATION: "s",
+    NVIDIA_GPU_CLOCK: "Hz",
+    NVIDIA_GPU_CLOCK_LIMIT: "Hz",
+    NVIDIA_GPU_COMPUTE_MODE: "1",
+    NVIDIA_GPU_DRAM_ACTIVITY: "1",
+    NVIDIA_GPU_ECC_ENABLED: "1",
+    NVIDIA_GPU_ECC_ERRORS: "{error}",
+    NVIDIA_GPU_ENGINE_UTILIZATION: "1",
+    NVIDIA_GPU_GRAPHICS_ACTIVITY: "1",
+    NVIDIA_GPU_IDLE_DURATION: "s",
+    NVIDIA_GPU_INFO: "1",
+    NVIDIA_GPU_MEMORY_FREE: "By",
+    NVIDIA_GPU_MEMORY_RESERVED: "By",
+    NVIDIA_GPU_MEMORY_CONTROLLER_UTILIZATION: "1",
+    NVIDIA_GPU_MIG_DEVICES: "{device}",
+    NVIDIA_GPU_MIG_ENABLED: "1",
+    NVIDIA_GPU_NVLINK_ERRORS: "{error}",
+    NVIDIA_GPU_NVLINK_IO: "By",
+    NVIDIA_GPU_NVLINK_IO_RATE: "By/s",
+    NVIDIA_GPU_NVLINK_SPEED: "By/s",
+    NVIDIA_GPU_NVLINK_UP: "1",
+    NVIDIA_GPU_PCIE_GENERATION: "1",
+    NVIDIA_GPU_PCIE_GENERATION_LIMIT: "1",
+    NVIDIA_GPU_PCIE_IO_RATE: "By/s",
+    NVIDIA_GPU_PCIE_REPLAYS: "{replay}",
+    NVIDIA_GPU_PCIE_WIDTH: "{lane}",
+    NVIDIA_GPU_PCIE_WIDTH_LIMIT: "{lane}",
+    NVIDIA_GPU_PERFORMANCE_STATE: "1",
+    NVIDIA_GPU_PERSISTENCE_MODE: "1",
+    NVIDIA_GPU_PIPE_ACTIVITY: "1",
+    NVIDIA_GPU_POWER_INSTANT: "W",
+    NVIDIA_GPU_POWER_LIMIT: "W",
+    NVIDIA_GPU_PROCESS_MEMORY_USAGE: "By",
+    NVIDIA_GPU_PROCESS_UTILIZATION: "1",
+    NVIDIA_GPU_PROCESSES: "{process}",
+    NVIDIA_GPU_RECOVERY_ACTION: "1",
+    NVIDIA_GPU_REMAPPED_ROWS: "{row}",
+    NVIDIA_GPU_REMAPPED_ROWS_BANKS: "{bank}",
+    NVIDIA_GPU_REMAPPED_ROWS_FAILED: "1",
+    NVIDIA_GPU_REMAPPED_ROWS_PENDING: "1",
+    NVIDIA_GPU_RETIRED_PAGES: "{page}",
+    NVIDIA_GPU_RETIRED_PAGES_PENDING: "1",
+    NVIDIA_GPU_SM_ACTIVITY: "1",
+    NVIDIA_GPU_SM_OCCUPANCY: "1",
+    NVIDIA_GPU_STALE: "1",
+    NVIDIA_GPU_THROTTLE_ACTIVE: "1",
+    NVIDIA_GPU_THROTTLE_DURATION: "s",
+    NVIDIA_GPU_THROTTLED_DURATION: "s",
+    NVIDIA_GPU_XID_ERRORS: "{error}",
     PITWALL_BATCHES_REMEMBERED: "{batch}",
     PITWALL_COST_CPU_BUDGET: "1",
     PITWALL_COST_CPU_TIME: "s",
@@ -690,6 +1243,12 @@ UNITS = {
     PITWALL_LOG_OLDEST_AGE: "s",
     PITWALL_LOG_SEGMENTS_SET_ASIDE: "{segment}",
     PITWALL_LOG_SIZE: "By",
+    PITWALL_NVML_COLLECTION_CPU_TIME: "s",
+    PITWALL_NVML_COLLECTION_DURATION: "s",
+    PITWALL_NVML_COLLECTION_INTERVAL: "s",
+    PITWALL_NVML_DEVICES_STALE: "{device}",
+    PITWALL_NVML_FIELDS_SUSPENDED: "{field}",
+    PITWALL_NVML_FIELDS_UNSUPPORTED: "{field}",
     PITWALL_POINTS_ACCEPTED: "{point}",
     PITWALL_POINTS_DROPPED: "{point}",
     PITWALL_POINTS_QUEUED: "{point}",
@@ -976,6 +1535,9 @@ INSTRUMENTS = {
     EVAL_RUN_QUEUE_WAIT: "gauge",
     EVAL_RUN_SUCCEEDED: "gauge",
     EVAL_RUN_SUCCESS: "gauge",
+    GEN_AI_SERVER_REQUEST_DURATION: "histogram",
+    GEN_AI_SERVER_TIME_PER_OUTPUT_TOKEN: "histogram",
+    GEN_AI_SERVER_TIME_TO_FIRST_TOKEN: "histogram",
     GITHUB_CHANGE_COUNT: "gauge",
     GITHUB_CHANGE_CYCLE_TIME: "gauge",
     GITHUB_CHANGE_STALE: "gauge",
@@ -1004,6 +1566,228 @@ INSTRUMENTS = {
     HEALTH_SCORE_WORST: "gauge",
     HEALTH_STATE: "gauge",
     HEALTH_TARGET: "gauge",
+    HW_ENERGY: "counter",
+    HW_ERRORS: "counter",
+    HW_FAN_SPEED: "gauge",
+    HW_FAN_SPEED_RATIO: "gauge",
+    HW_GPU_IO: "counter",
+    HW_GPU_MEMORY_LIMIT: "updowncounter",
+    HW_GPU_MEMORY_USAGE: "updowncounter",
+    HW_GPU_MEMORY_UTILIZATION: "gauge",
+    HW_GPU_UTILIZATION: "gauge",
+    HW_POWER: "gauge",
+    HW_STATUS: "updowncounter",
+    HW_TEMPERATURE: "gauge",
+    HW_TEMPERATURE_LIMIT: "gauge",
+    INFERENCE_DECODE_CONTEXT_TOKENS: "gauge",
+    INFERENCE_ENGINE_CONTEXT_LENGTH: "gauge",
+    INFERENCE_ENGINE_COUNTER_AGE: "gauge",
+    INFERENCE_ENGINE_CPU_TIME: "counter",
+    INFERENCE_ENGINE_FUNCTION_DURATION: "histogram",
+    INFERENCE_ENGINE_HEALTHY: "gauge",
+    INFERENCE_ENGINE_STARTUP_CUDA_GRAPH_DURATION: "gauge",
+    INFERENCE_ENGINE_STARTUP_DURATION: "gauge",
+    INFERENCE_ENGINE_STATE: "gauge",
+    INFERENCE_ENGINE_UP: "gauge",
+    INFERENCE_ESTIMATED_FLOPS: "counter",
+    INFERENCE_ESTIMATED_MEMORY_READ: "counter",
+    INFERENCE_ESTIMATED_MEMORY_WRITTEN: "counter",
+    INFERENCE_FORWARD_OCCUPANCY: "gauge",
+    INFERENCE_FORWARD_PASSES: "counter",
+    INFERENCE_FORWARD_TIME: "counter",
+    INFERENCE_GRAMMAR_ABORTS: "counter",
+    INFERENCE_GRAMMAR_CACHE_HITS: "counter",
+    INFERENCE_GRAMMAR_COMPILATION_DURATION: "histogram",
+    INFERENCE_GRAMMAR_REQUESTS: "counter",
+    INFERENCE_GRAMMAR_TIMEOUTS: "counter",
+    INFERENCE_HTTP_REQUEST_DURATION: "histogram",
+    INFERENCE_HTTP_REQUESTS: "counter",
+    INFERENCE_HTTP_REQUESTS_ACTIVE: "gauge",
+    INFERENCE_HTTP_RESPONSES: "counter",
+    INFERENCE_INTER_TOKEN_LATENCY: "histogram",
+    INFERENCE_ITERATION_TOKENS: "histogram",
+    INFERENCE_KV_CACHE_BLOCK_IDLE_BEFORE_EVICTION: "histogram",
+    INFERENCE_KV_CACHE_BLOCK_LIFETIME: "histogram",
+    INFERENCE_KV_CACHE_BLOCK_REUSE_GAP: "histogram",
+    INFERENCE_KV_CACHE_CAPACITY: "gauge",
+    INFERENCE_KV_CACHE_EVICTED_TOKENS: "counter",
+    INFERENCE_KV_CACHE_EVICTION_DURATION: "histogram",
+    INFERENCE_KV_CACHE_LOAD_BACK_DURATION: "histogram",
+    INFERENCE_KV_CACHE_LOAD_BACK_SIZE: "counter",
+    INFERENCE_KV_CACHE_LOAD_BACK_TOKENS: "counter",
+    INFERENCE_KV_CACHE_OFFLOAD_DROPPED_TOKENS: "counter",
+    INFERENCE_KV_CACHE_OFFLOAD_DURATION: "histogram",
+    INFERENCE_KV_CACHE_OFFLOAD_SIZE: "counter",
+    INFERENCE_KV_CACHE_OFFLOAD_TOKENS: "counter",
+    INFERENCE_KV_CACHE_PAGE_SIZE: "gauge",
+    INFERENCE_KV_CACHE_PAGES: "gauge",
+    INFERENCE_KV_CACHE_STORAGE_DROPPED_TOKENS: "counter",
+    INFERENCE_KV_CACHE_STORAGE_PREFETCHES: "counter",
+    INFERENCE_KV_CACHE_STORAGE_READ_TOKENS: "counter",
+    INFERENCE_KV_CACHE_STORAGE_WRITTEN_TOKENS: "counter",
+    INFERENCE_KV_CACHE_TOKENS: "gauge",
+    INFERENCE_KV_CACHE_USAGE: "gauge",
+    INFERENCE_LIFETIME_MEAN_INTER_TOKEN_LATENCY: "gauge",
+    INFERENCE_LIFETIME_MEAN_ITERATION_TOKENS: "gauge",
+    INFERENCE_LIFETIME_MEAN_REQUEST_DECODE_DURATION: "gauge",
+    INFERENCE_LIFETIME_MEAN_REQUEST_DURATION: "gauge",
+    INFERENCE_LIFETIME_MEAN_REQUEST_INFERENCE_DURATION: "gauge",
+    INFERENCE_LIFETIME_MEAN_REQUEST_OUTPUT_TOKENS: "gauge",
+    INFERENCE_LIFETIME_MEAN_REQUEST_PREFILL_DURATION: "gauge",
+    INFERENCE_LIFETIME_MEAN_REQUEST_PROMPT_TOKENS: "gauge",
+    INFERENCE_LIFETIME_MEAN_REQUEST_QUEUE_DURATION: "gauge",
+    INFERENCE_LIFETIME_MEAN_TIME_TO_FIRST_TOKEN: "gauge",
+    INFERENCE_LORA_SLOTS_LIMIT: "gauge",
+    INFERENCE_LORA_SLOTS_USAGE: "gauge",
+    INFERENCE_LORA_SLOTS_USED: "gauge",
+    INFERENCE_MULTIMODAL_CACHE_HITS: "counter",
+    INFERENCE_MULTIMODAL_CACHE_LOOKUPS: "counter",
+    INFERENCE_PD_FAILURES: "counter",
+    INFERENCE_PD_KV_TRANSFER_ALLOC_DURATION: "histogram",
+    INFERENCE_PD_KV_TRANSFER_ALLOC_DURATION_LAST: "gauge",
+    INFERENCE_PD_KV_TRANSFER_BOOTSTRAP_DURATION: "histogram",
+    INFERENCE_PD_KV_TRANSFER_BOOTSTRAP_DURATION_LAST: "gauge",
+    INFERENCE_PD_KV_TRANSFER_DESCRIPTORS: "histogram",
+    INFERENCE_PD_KV_TRANSFER_DURATION: "histogram",
+    INFERENCE_PD_KV_TRANSFER_DURATION_LAST: "gauge",
+    INFERENCE_PD_KV_TRANSFER_POST_DURATION: "histogram",
+    INFERENCE_PD_KV_TRANSFER_SIZE: "histogram",
+    INFERENCE_PD_KV_TRANSFER_SIZE_LAST: "gauge",
+    INFERENCE_PD_KV_TRANSFER_THROUGHPUT: "histogram",
+    INFERENCE_PD_KV_TRANSFER_THROUGHPUT_LAST: "gauge",
+    INFERENCE_PD_PREALLOC_USAGE: "gauge",
+    INFERENCE_PD_QUEUE_REQUESTS: "gauge",
+    INFERENCE_PD_RETRIES: "counter",
+    INFERENCE_PREEMPTION_TOKENS: "counter",
+    INFERENCE_PREEMPTIONS: "counter",
+    INFERENCE_PREFIX_CACHE_HIT_TOKENS: "counter",
+    INFERENCE_PREFIX_CACHE_LOOKUP_TOKENS: "counter",
+    INFERENCE_REQUEST_DECODE_DURATION: "histogram",
+    INFERENCE_REQUEST_INFERENCE_DURATION: "histogram",
+    INFERENCE_REQUEST_OUTPUT_TOKENS: "histogram",
+    INFERENCE_REQUEST_OUTPUT_TOKENS_LIMIT: "histogram",
+    INFERENCE_REQUEST_OUTPUT_TOKENS_LONGEST: "histogram",
+    INFERENCE_REQUEST_PREEMPTIONS: "histogram",
+    INFERENCE_REQUEST_PREFILL_DURATION: "histogram",
+    INFERENCE_REQUEST_PROMPT_TOKENS: "histogram",
+    INFERENCE_REQUEST_PROMPT_TOKENS_COMPUTED: "histogram",
+    INFERENCE_REQUEST_QUEUE_DURATION: "histogram",
+    INFERENCE_REQUEST_SAMPLES: "histogram",
+    INFERENCE_REQUEST_STAGE_DURATION: "histogram",
+    INFERENCE_REQUESTS_ABORTED: "counter",
+    INFERENCE_REQUESTS_CORRUPTED: "counter",
+    INFERENCE_REQUESTS_FINISHED: "counter",
+    INFERENCE_REQUESTS_PAUSED: "gauge",
+    INFERENCE_REQUESTS_RUNNING: "gauge",
+    INFERENCE_REQUESTS_STRUCTURED: "counter",
+    INFERENCE_REQUESTS_SWAPPED: "gauge",
+    INFERENCE_REQUESTS_WAITING: "gauge",
+    INFERENCE_REQUESTS_WAITING_BY_REASON: "gauge",
+    INFERENCE_ROUTER_CACHE_HITS: "counter",
+    INFERENCE_ROUTER_CACHE_MISSES: "counter",
+    INFERENCE_ROUTER_CONNECTIONS: "gauge",
+    INFERENCE_ROUTER_ERRORS: "counter",
+    INFERENCE_ROUTER_GENERATION_DURATION: "histogram",
+    INFERENCE_ROUTER_PD_FAILURES: "counter",
+    INFERENCE_ROUTER_PD_KV_TRANSFER_DURATION: "histogram",
+    INFERENCE_ROUTER_PD_PREFILL_DURATION: "histogram",
+    INFERENCE_ROUTER_PD_REQUEST_DURATION: "histogram",
+    INFERENCE_ROUTER_PD_REQUESTS: "counter",
+    INFERENCE_ROUTER_PD_TIME_TO_FIRST_TOKEN: "histogram",
+    INFERENCE_ROUTER_QUEUE_DURATION: "histogram",
+    INFERENCE_ROUTER_QUEUE_REQUESTS: "gauge",
+    INFERENCE_ROUTER_RATE_LIMIT_DECISIONS: "counter",
+    INFERENCE_ROUTER_REQUEST_DURATION: "histogram",
+    INFERENCE_ROUTER_REQUESTS: "counter",
+    INFERENCE_ROUTER_RETRIES: "counter",
+    INFERENCE_ROUTER_RETRIES_EXHAUSTED: "counter",
+    INFERENCE_ROUTER_RETRY_BACKOFF_DURATION: "histogram",
+    INFERENCE_ROUTER_STAGE_DURATION: "histogram",
+    INFERENCE_ROUTER_TIME_PER_OUTPUT_TOKEN: "histogram",
+    INFERENCE_ROUTER_TIME_TO_FIRST_TOKEN: "histogram",
+    INFERENCE_ROUTER_TOKENS: "counter",
+    INFERENCE_ROUTER_UPSTREAM_RESPONSES: "counter",
+    INFERENCE_ROUTER_WORKER_BREAKER_OUTCOMES: "counter",
+    INFERENCE_ROUTER_WORKER_BREAKER_STATE: "gauge",
+    INFERENCE_ROUTER_WORKER_BREAKER_TRANSITIONS: "counter",
+    INFERENCE_ROUTER_WORKER_CONNECTIONS: "gauge",
+    INFERENCE_ROUTER_WORKER_ERRORS: "counter",
+    INFERENCE_ROUTER_WORKER_HEALTH_CHECKS: "counter",
+    INFERENCE_ROUTER_WORKER_HEALTHY: "gauge",
+    INFERENCE_ROUTER_WORKER_LOAD: "gauge",
+    INFERENCE_ROUTER_WORKER_PROCESSED: "counter",
+    INFERENCE_ROUTER_WORKER_REQUESTS: "gauge",
+    INFERENCE_ROUTER_WORKER_SELECTIONS: "counter",
+    INFERENCE_ROUTER_WORKERS: "gauge",
+    INFERENCE_SESSIONS_HELD_TOKENS: "gauge",
+    INFERENCE_SESSIONS_STREAMING: "gauge",
+    INFERENCE_SPEC_DECODE_ACCEPT_LENGTH: "gauge",
+    INFERENCE_SPEC_DECODE_ACCEPT_RATE: "gauge",
+    INFERENCE_SPEC_DECODE_ACCEPTED_TOKENS: "counter",
+    INFERENCE_SPEC_DECODE_ACCEPTED_TOKENS_BY_POSITION: "counter",
+    INFERENCE_SPEC_DECODE_DRAFT_LENGTH: "gauge",
+    INFERENCE_SPEC_DECODE_DRAFT_TOKENS: "counter",
+    INFERENCE_SPEC_DECODE_DRAFTS: "counter",
+    INFERENCE_SPEC_DECODE_STEPS: "gauge",
+    INFERENCE_SPEC_DECODE_VERIFICATIONS: "counter",
+    INFERENCE_TOKENS_FINISHED: "counter",
+    INFERENCE_TOKENS_FINISHED_CACHED: "counter",
+    INFERENCE_TOKENS_OUTPUT: "counter",
+    INFERENCE_TOKENS_PREFILL: "counter",
+    INFERENCE_TOKENS_PROMPT: "counter",
+    INFERENCE_TOKENS_THROUGHPUT: "gauge",
+    INFERENCE_WEIGHTS_LOAD_DURATION: "gauge",
+    NVIDIA_GPU_BAR1_LIMIT: "gauge",
+    NVIDIA_GPU_BAR1_USAGE: "gauge",
+    NVIDIA_GPU_BUSY_DURATION: "counter",
+    NVIDIA_GPU_CLOCK: "gauge",
+    NVIDIA_GPU_CLOCK_LIMIT: "gauge",
+    NVIDIA_GPU_COMPUTE_MODE: "gauge",
+    NVIDIA_GPU_DRAM_ACTIVITY: "gauge",
+    NVIDIA_GPU_ECC_ENABLED: "gauge",
+    NVIDIA_GPU_ECC_ERRORS: "counter",
+    NVIDIA_GPU_ENGINE_UTILIZATION: "gauge",
+    NVIDIA_GPU_GRAPHICS_ACTIVITY: "gauge",
+    NVIDIA_GPU_IDLE_DURATION: "counter",
+    NVIDIA_GPU_INFO: "gauge",
+    NVIDIA_GPU_MEMORY_FREE: "gauge",
+    NVIDIA_GPU_MEMORY_RESERVED: "gauge",
+    NVIDIA_GPU_MEMORY_CONTROLLER_UTILIZATION: "gauge",
+    NVIDIA_GPU_MIG_DEVICES: "gauge",
+    NVIDIA_GPU_MIG_ENABLED: "gauge",
+    NVIDIA_GPU_NVLINK_ERRORS: "counter",
+    NVIDIA_GPU_NVLINK_IO: "counter",
+    NVIDIA_GPU_NVLINK_IO_RATE: "gauge",
+    NVIDIA_GPU_NVLINK_SPEED: "gauge",
+    NVIDIA_GPU_NVLINK_UP: "gauge",
+    NVIDIA_GPU_PCIE_GENERATION: "gauge",
+    NVIDIA_GPU_PCIE_GENERATION_LIMIT: "gauge",
+    NVIDIA_GPU_PCIE_IO_RATE: "gauge",
+    NVIDIA_GPU_PCIE_REPLAYS: "counter",
+    NVIDIA_GPU_PCIE_WIDTH: "gauge",
+    NVIDIA_GPU_PCIE_WIDTH_LIMIT: "gauge",
+    NVIDIA_GPU_PERFORMANCE_STATE: "gauge",
+    NVIDIA_GPU_PERSISTENCE_MODE: "gauge",
+    NVIDIA_GPU_PIPE_ACTIVITY: "gauge",
+    NVIDIA_GPU_POWER_INSTANT: "gauge",
+    NVIDIA_GPU_POWER_LIMIT: "gauge",
+    NVIDIA_GPU_PROCESS_MEMORY_USAGE: "gauge",
+    NVIDIA_GPU_PROCESS_UTILIZATION: "gauge",
+    NVIDIA_GPU_PROCESSES: "gauge",
+    NVIDIA_GPU_RECOVERY_ACTION: "gauge",
+    NVIDIA_GPU_REMAPPED_ROWS: "gauge",
+    NVIDIA_GPU_REMAPPED_ROWS_BANKS: "gauge",
+    NVIDIA_GPU_REMAPPED_ROWS_FAILED: "gauge",
+    NVIDIA_GPU_REMAPPED_ROWS_PENDING: "gauge",
+    NVIDIA_GPU_RETIRED_PAGES: "gauge",
+    NVIDIA_GPU_RETIRED_PAGES_PENDING: "gauge",
+    NVIDIA_GPU_SM_ACTIVITY: "gauge",
+    NVIDIA_GPU_SM_OCCUPANCY: "gauge",
+    NVIDIA_GPU_STALE: "gauge",
+    NVIDIA_GPU_THROTTLE_ACTIVE: "gauge",
+    NVIDIA_GPU_THROTTLE_DURATION: "counter",
+    NVIDIA_GPU_THROTTLED_DURATION: "counter",
+    NVIDIA_GPU_XID_ERRORS: "counter",
     PITWALL_BATCHES_REMEMBERED: "gauge",
     PITWALL_COST_CPU_BUDGET: "gauge",
     PITWALL_COST_CPU_TIME: "gauge",
@@ -1017,6 +1801,12 @@ INSTRUMENTS = {
     PITWALL_LOG_OLDEST_AGE: "gauge",
     PITWALL_LOG_SEGMENTS_SET_ASIDE: "counter",
     PITWALL_LOG_SIZE: "gauge",
+    PITWALL_NVML_COLLECTION_CPU_TIME: "counter",
+    PITWALL_NVML_COLLECTION_DURATION: "gauge",
+    PITWALL_NVML_COLLECTION_INTERVAL: "gauge",
+    PITWALL_NVML_DEVICES_STALE: "gauge",
+    PITWALL_NVML_FIELDS_SUSPENDED: "gauge",
+    PITWALL_NVML_FIELDS_UNSUPPORTED: "gauge",
     PITWALL_POINTS_ACCEPTED: "counter",
     PITWALL_POINTS_DROPPED: "counter",
     PITWALL_POINTS_QUEUED: "gauge",
@@ -1303,6 +2093,9 @@ METRIC_ATTRIBUTES = {
     EVAL_RUN_QUEUE_WAIT: (ATTR_EVAL_KIND, ATTR_EVAL_OUTCOME, ATTR_EVAL_ID, ATTR_EVAL_POLICY,),
     EVAL_RUN_SUCCEEDED: (ATTR_EVAL_KIND, ATTR_PITWALL_WINDOW,),
     EVAL_RUN_SUCCESS: (ATTR_EVAL_KIND, ATTR_EVAL_OUTCOME, ATTR_EVAL_ARTIFACT_FETCHED, ATTR_EVAL_ID, ATTR_EVAL_POLICY,),
+    GEN_AI_SERVER_REQUEST_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_GEN_AI_OPERATION_NAME, ATTR_GEN_AI_REQUEST_MODEL, ATTR_GEN_AI_RESPONSE_MODEL, ATTR_SERVER_ADDRESS, ATTR_SERVER_PORT, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_REQUEST_STREAMING, ATTR_ERROR_TYPE,),
+    GEN_AI_SERVER_TIME_PER_OUTPUT_TOKEN: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_GEN_AI_OPERATION_NAME, ATTR_GEN_AI_REQUEST_MODEL, ATTR_GEN_AI_RESPONSE_MODEL, ATTR_SERVER_ADDRESS, ATTR_SERVER_PORT, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    GEN_AI_SERVER_TIME_TO_FIRST_TOKEN: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_GEN_AI_OPERATION_NAME, ATTR_GEN_AI_REQUEST_MODEL, ATTR_GEN_AI_RESPONSE_MODEL, ATTR_SERVER_ADDRESS, ATTR_SERVER_PORT, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_REQUEST_STREAMING,),
     GITHUB_CHANGE_COUNT: (ATTR_VCS_CHANGE_STATE, ATTR_PITWALL_WINDOW, ATTR_VCS_REPOSITORY_URL_FULL, ATTR_VCS_REPOSITORY_NAME, ATTR_VCS_OWNER_NAME,),
     GITHUB_CHANGE_CYCLE_TIME: (ATTR_PITWALL_STAT, ATTR_PITWALL_WINDOW, ATTR_VCS_REPOSITORY_URL_FULL, ATTR_VCS_REPOSITORY_NAME, ATTR_VCS_OWNER_NAME,),
     GITHUB_CHANGE_STALE: (ATTR_PITWALL_THRESHOLD, ATTR_VCS_REPOSITORY_URL_FULL, ATTR_VCS_REPOSITORY_NAME, ATTR_VCS_OWNER_NAME,),
@@ -1331,6 +2124,228 @@ METRIC_ATTRIBUTES = {
     HEALTH_SCORE_WORST: (ATTR_HEALTH_CATEGORY, ATTR_HEALTH_SPEC_VERSION,),
     HEALTH_STATE: (ATTR_HEALTH_CATEGORY, ATTR_HEALTH_CHECK, ATTR_HEALTH_SPEC_VERSION,),
     HEALTH_TARGET: (ATTR_HEALTH_CATEGORY, ATTR_HEALTH_CHECK, ATTR_HEALTH_SPEC_VERSION, ATTR_HEALTH_OPERATOR, ATTR_HEALTH_INPUT_NAME, ATTR_HEALTH_INPUT_UNIT,),
+    HW_ENERGY: (ATTR_HW_ID, ATTR_HW_TYPE, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT,),
+    HW_ERRORS: (ATTR_HW_ID, ATTR_HW_TYPE, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_ERROR_TYPE, ATTR_NETWORK_IO_DIRECTION,),
+    HW_FAN_SPEED: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_HW_SENSOR_LOCATION,),
+    HW_FAN_SPEED_RATIO: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_HW_SENSOR_LOCATION,),
+    HW_GPU_IO: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NETWORK_IO_DIRECTION, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_HW_MODEL, ATTR_HW_VENDOR, ATTR_HW_DRIVER_VERSION, ATTR_HW_FIRMWARE_VERSION, ATTR_HW_SERIAL_NUMBER, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_NVIDIA_GPU_VGPU_ID,),
+    HW_GPU_MEMORY_LIMIT: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_HW_MODEL, ATTR_HW_VENDOR, ATTR_HW_DRIVER_VERSION, ATTR_HW_FIRMWARE_VERSION, ATTR_HW_SERIAL_NUMBER, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_NVIDIA_GPU_VGPU_ID,),
+    HW_GPU_MEMORY_USAGE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_HW_MODEL, ATTR_HW_VENDOR, ATTR_HW_DRIVER_VERSION, ATTR_HW_FIRMWARE_VERSION, ATTR_HW_SERIAL_NUMBER, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_NVIDIA_GPU_VGPU_ID,),
+    HW_GPU_MEMORY_UTILIZATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_HW_MODEL, ATTR_HW_VENDOR, ATTR_HW_DRIVER_VERSION, ATTR_HW_FIRMWARE_VERSION, ATTR_HW_SERIAL_NUMBER, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_NVIDIA_GPU_VGPU_ID,),
+    HW_GPU_UTILIZATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_HW_MODEL, ATTR_HW_VENDOR, ATTR_HW_DRIVER_VERSION, ATTR_HW_FIRMWARE_VERSION, ATTR_HW_SERIAL_NUMBER, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_NVIDIA_GPU_VGPU_ID, ATTR_HW_GPU_TASK,),
+    HW_POWER: (ATTR_HW_ID, ATTR_HW_TYPE, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT,),
+    HW_STATUS: (ATTR_HW_ID, ATTR_HW_TYPE, ATTR_RL_DEVICE_INDEX, ATTR_HW_STATE, ATTR_HW_NAME, ATTR_HW_PARENT,),
+    HW_TEMPERATURE: (ATTR_HW_ID, ATTR_HW_TYPE, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_HW_SENSOR_LOCATION,),
+    HW_TEMPERATURE_LIMIT: (ATTR_HW_ID, ATTR_HW_TYPE, ATTR_RL_DEVICE_INDEX, ATTR_HW_NAME, ATTR_HW_PARENT, ATTR_HW_LIMIT_TYPE, ATTR_HW_SENSOR_LOCATION,),
+    INFERENCE_DECODE_CONTEXT_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ENGINE_CONTEXT_LENGTH: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ENGINE_COUNTER_AGE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ENGINE_CPU_TIME: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_COMPONENT,),
+    INFERENCE_ENGINE_FUNCTION_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_CODE_FUNCTION_NAME,),
+    INFERENCE_ENGINE_HEALTHY: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ENGINE_STARTUP_CUDA_GRAPH_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_STARTUP_PHASE,),
+    INFERENCE_ENGINE_STARTUP_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_STARTUP_PHASE,),
+    INFERENCE_ENGINE_STATE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_ENGINE_STATE,),
+    INFERENCE_ENGINE_UP: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ESTIMATED_FLOPS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ESTIMATED_MEMORY_READ: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ESTIMATED_MEMORY_WRITTEN: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_FORWARD_OCCUPANCY: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_FORWARD_PASSES: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_FORWARD_MODE,),
+    INFERENCE_FORWARD_TIME: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_FORWARD_CATEGORY,),
+    INFERENCE_GRAMMAR_ABORTS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_GRAMMAR_CACHE_HITS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_GRAMMAR_COMPILATION_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_GRAMMAR_REQUESTS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_GRAMMAR_TIMEOUTS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_HTTP_REQUEST_DURATION: (ATTR_INFERENCE_SCOPE, ATTR_HTTP_ROUTE, ATTR_HTTP_REQUEST_METHOD,),
+    INFERENCE_HTTP_REQUESTS: (ATTR_INFERENCE_SCOPE, ATTR_HTTP_ROUTE, ATTR_HTTP_REQUEST_METHOD,),
+    INFERENCE_HTTP_REQUESTS_ACTIVE: (ATTR_INFERENCE_SCOPE, ATTR_HTTP_ROUTE, ATTR_HTTP_REQUEST_METHOD,),
+    INFERENCE_HTTP_RESPONSES: (ATTR_INFERENCE_SCOPE, ATTR_HTTP_ROUTE, ATTR_HTTP_REQUEST_METHOD, ATTR_INFERENCE_HTTP_STATUS, ATTR_INFERENCE_ROUTER_ERROR,),
+    INFERENCE_INTER_TOKEN_LATENCY: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ITERATION_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_BLOCK_IDLE_BEFORE_EVICTION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_BLOCK_LIFETIME: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_BLOCK_REUSE_GAP: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_CAPACITY: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_KV_CACHE_POOL,),
+    INFERENCE_KV_CACHE_EVICTED_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_EVICTION_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_LOAD_BACK_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_LOAD_BACK_SIZE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_LOAD_BACK_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_KV_CACHE_POOL,),
+    INFERENCE_KV_CACHE_OFFLOAD_DROPPED_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_KV_CACHE_POOL, ATTR_INFERENCE_KV_CACHE_DROP_REASON,),
+    INFERENCE_KV_CACHE_OFFLOAD_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_OFFLOAD_SIZE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_OFFLOAD_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_KV_CACHE_POOL,),
+    INFERENCE_KV_CACHE_PAGE_SIZE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_PAGES: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_STORAGE_DROPPED_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_STORAGE_PREFETCHES: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_KV_CACHE_PREFETCH_OUTCOME,),
+    INFERENCE_KV_CACHE_STORAGE_READ_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_STORAGE_WRITTEN_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_KV_CACHE_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_KV_CACHE_STATE, ATTR_INFERENCE_KV_CACHE_POOL,),
+    INFERENCE_KV_CACHE_USAGE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_KV_CACHE_POOL,),
+    INFERENCE_LIFETIME_MEAN_INTER_TOKEN_LATENCY: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LIFETIME_MEAN_ITERATION_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LIFETIME_MEAN_REQUEST_DECODE_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LIFETIME_MEAN_REQUEST_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LIFETIME_MEAN_REQUEST_INFERENCE_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LIFETIME_MEAN_REQUEST_OUTPUT_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LIFETIME_MEAN_REQUEST_PREFILL_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LIFETIME_MEAN_REQUEST_PROMPT_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LIFETIME_MEAN_REQUEST_QUEUE_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LIFETIME_MEAN_TIME_TO_FIRST_TOKEN: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LORA_SLOTS_LIMIT: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LORA_SLOTS_USAGE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_LORA_SLOTS_USED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_MULTIMODAL_CACHE_HITS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_MULTIMODAL_CACHE_LOOKUPS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_FAILURES: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_ERROR_TYPE,),
+    INFERENCE_PD_KV_TRANSFER_ALLOC_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_ALLOC_DURATION_LAST: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_BOOTSTRAP_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_BOOTSTRAP_DURATION_LAST: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_DESCRIPTORS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_DURATION_LAST: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_POST_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_SIZE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_SIZE_LAST: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_THROUGHPUT: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_KV_TRANSFER_THROUGHPUT_LAST: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_PREALLOC_USAGE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PD_QUEUE_REQUESTS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_PD_QUEUE,),
+    INFERENCE_PD_RETRIES: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PREEMPTION_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_GEN_AI_TOKEN_TYPE,),
+    INFERENCE_PREEMPTIONS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_PREFIX_CACHE_HIT_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_CACHE_TIER,),
+    INFERENCE_PREFIX_CACHE_LOOKUP_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_CACHE_TIER,),
+    INFERENCE_REQUEST_DECODE_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_INFERENCE_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_OUTPUT_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_OUTPUT_TOKENS_LIMIT: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_OUTPUT_TOKENS_LONGEST: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_PREEMPTIONS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_PREFILL_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_PROMPT_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_PROMPT_TOKENS_COMPUTED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_QUEUE_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_SAMPLES: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUEST_STAGE_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_STAGE,),
+    INFERENCE_REQUESTS_ABORTED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUESTS_CORRUPTED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUESTS_FINISHED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_FINISH_REASON, ATTR_INFERENCE_REQUEST_STREAMING,),
+    INFERENCE_REQUESTS_PAUSED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUESTS_RUNNING: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUESTS_STRUCTURED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUESTS_SWAPPED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUESTS_WAITING: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUESTS_WAITING_BY_REASON: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_WAIT_REASON,),
+    INFERENCE_ROUTER_CACHE_HITS: (),
+    INFERENCE_ROUTER_CACHE_MISSES: (),
+    INFERENCE_ROUTER_CONNECTIONS: (),
+    INFERENCE_ROUTER_ERRORS: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT, ATTR_INFERENCE_ROUTER_ERROR,),
+    INFERENCE_ROUTER_GENERATION_DURATION: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT,),
+    INFERENCE_ROUTER_PD_FAILURES: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT, ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_ERROR, ATTR_ERROR_TYPE,),
+    INFERENCE_ROUTER_PD_KV_TRANSFER_DURATION: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT, ATTR_INFERENCE_ROUTER_PD_RUNTIME,),
+    INFERENCE_ROUTER_PD_PREFILL_DURATION: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT, ATTR_INFERENCE_ROUTER_PD_RUNTIME,),
+    INFERENCE_ROUTER_PD_REQUEST_DURATION: (ATTR_INFERENCE_ROUTER_ENDPOINT,),
+    INFERENCE_ROUTER_PD_REQUESTS: (ATTR_INFERENCE_ROUTER_ENDPOINT,),
+    INFERENCE_ROUTER_PD_TIME_TO_FIRST_TOKEN: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT, ATTR_INFERENCE_ROUTER_PD_RUNTIME,),
+    INFERENCE_ROUTER_QUEUE_DURATION: (ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ROUTER_QUEUE_REQUESTS: (ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_ROUTER_RATE_LIMIT_DECISIONS: (ATTR_INFERENCE_ROUTER_RESULT,),
+    INFERENCE_ROUTER_REQUEST_DURATION: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT,),
+    INFERENCE_ROUTER_REQUESTS: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT, ATTR_INFERENCE_REQUEST_STREAMING,),
+    INFERENCE_ROUTER_RETRIES: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT,),
+    INFERENCE_ROUTER_RETRIES_EXHAUSTED: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT,),
+    INFERENCE_ROUTER_RETRY_BACKOFF_DURATION: (ATTR_INFERENCE_ROUTER_ATTEMPT,),
+    INFERENCE_ROUTER_STAGE_DURATION: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_STAGE,),
+    INFERENCE_ROUTER_TIME_PER_OUTPUT_TOKEN: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT,),
+    INFERENCE_ROUTER_TIME_TO_FIRST_TOKEN: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT,),
+    INFERENCE_ROUTER_TOKENS: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_ROUTER_BACKEND, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ENDPOINT, ATTR_GEN_AI_TOKEN_TYPE,),
+    INFERENCE_ROUTER_UPSTREAM_RESPONSES: (ATTR_INFERENCE_ROUTER_TYPE, ATTR_INFERENCE_HTTP_STATUS, ATTR_INFERENCE_ROUTER_ERROR,),
+    INFERENCE_ROUTER_WORKER_BREAKER_OUTCOMES: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_RESULT,),
+    INFERENCE_ROUTER_WORKER_BREAKER_STATE: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION,),
+    INFERENCE_ROUTER_WORKER_BREAKER_TRANSITIONS: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_BREAKER_FROM, ATTR_INFERENCE_ROUTER_BREAKER_TO,),
+    INFERENCE_ROUTER_WORKER_CONNECTIONS: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION,),
+    INFERENCE_ROUTER_WORKER_ERRORS: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_ERROR,),
+    INFERENCE_ROUTER_WORKER_HEALTH_CHECKS: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_RESULT,),
+    INFERENCE_ROUTER_WORKER_HEALTHY: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION,),
+    INFERENCE_ROUTER_WORKER_LOAD: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION,),
+    INFERENCE_ROUTER_WORKER_PROCESSED: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION,),
+    INFERENCE_ROUTER_WORKER_REQUESTS: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION,),
+    INFERENCE_ROUTER_WORKER_SELECTIONS: (ATTR_INFERENCE_ROUTER_WORKER, ATTR_INFERENCE_ROUTER_CONNECTION, ATTR_INFERENCE_ROUTER_POLICY,),
+    INFERENCE_ROUTER_WORKERS: (ATTR_INFERENCE_ROUTER_CONNECTION,),
+    INFERENCE_SESSIONS_HELD_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_SESSIONS_STREAMING: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_SPEC_DECODE_ACCEPT_LENGTH: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_SPEC_DECODE_ACCEPT_RATE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_SPEC_DECODE_ACCEPTED_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_SPEC_DECODE_ACCEPTED_TOKENS_BY_POSITION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_SPEC_DECODE_POSITION,),
+    INFERENCE_SPEC_DECODE_DRAFT_LENGTH: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_SPEC_DECODE_DRAFT_TOKENS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_SPEC_DECODE_DRAFTS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_SPEC_DECODE_STEPS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_SPEC_DECODE_VERIFICATIONS: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_TOKENS_FINISHED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_GEN_AI_TOKEN_TYPE, ATTR_INFERENCE_REQUEST_STREAMING,),
+    INFERENCE_TOKENS_FINISHED_CACHED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_CACHE_TIER,),
+    INFERENCE_TOKENS_OUTPUT: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_TOKENS_PREFILL: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_CACHE_TIER,),
+    INFERENCE_TOKENS_PROMPT: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_CACHE_TIER,),
+    INFERENCE_TOKENS_THROUGHPUT: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_GEN_AI_TOKEN_TYPE,),
+    INFERENCE_WEIGHTS_LOAD_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_WEIGHTS_SOURCE,),
+    NVIDIA_GPU_BAR1_LIMIT: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_BAR1_USAGE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_BUSY_DURATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_CLOCK: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_CLOCK_DOMAIN,),
+    NVIDIA_GPU_CLOCK_LIMIT: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_CLOCK_DOMAIN,),
+    NVIDIA_GPU_COMPUTE_MODE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_COMPUTE_MODE,),
+    NVIDIA_GPU_DRAM_ACTIVITY: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_ECC_ENABLED: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_ECC_ERRORS: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_ERROR_TYPE, ATTR_NVIDIA_GPU_ECC_LOCATION, ATTR_NVIDIA_GPU_ECC_COUNTER,),
+    NVIDIA_GPU_ENGINE_UTILIZATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_ENGINE,),
+    NVIDIA_GPU_GRAPHICS_ACTIVITY: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_IDLE_DURATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_INFO: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_HW_NAME, ATTR_HW_MODEL, ATTR_HW_VENDOR, ATTR_HW_DRIVER_VERSION, ATTR_HW_FIRMWARE_VERSION, ATTR_HW_SERIAL_NUMBER, ATTR_NVIDIA_GPU_PCI_BUS_ID, ATTR_NVIDIA_GPU_CUDA_VERSION, ATTR_NVIDIA_GPU_MIG_PROFILE, ATTR_NVIDIA_GPU_MIG_GPU_INSTANCE_ID, ATTR_NVIDIA_GPU_MIG_COMPUTE_INSTANCE_ID,),
+    NVIDIA_GPU_MEMORY_FREE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_MEMORY_RESERVED: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_MEMORY_CONTROLLER_UTILIZATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_MIG_DEVICES: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_MIG_ENABLED: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_NVLINK_ERRORS: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_NVLINK_LINK, ATTR_NVIDIA_GPU_NVLINK_ERROR,),
+    NVIDIA_GPU_NVLINK_IO: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NETWORK_IO_DIRECTION, ATTR_NVIDIA_GPU_NVLINK_LINK,),
+    NVIDIA_GPU_NVLINK_IO_RATE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NETWORK_IO_DIRECTION, ATTR_NVIDIA_GPU_NVLINK_LINK,),
+    NVIDIA_GPU_NVLINK_SPEED: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_NVLINK_LINK,),
+    NVIDIA_GPU_NVLINK_UP: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_NVLINK_LINK,),
+    NVIDIA_GPU_PCIE_GENERATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_PCIE_GENERATION_LIMIT: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_PCIE_IO_RATE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NETWORK_IO_DIRECTION,),
+    NVIDIA_GPU_PCIE_REPLAYS: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_PCIE_WIDTH: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_PCIE_WIDTH_LIMIT: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_PERFORMANCE_STATE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_PERSISTENCE_MODE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_PIPE_ACTIVITY: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_NVIDIA_GPU_PIPE,),
+    NVIDIA_GPU_POWER_INSTANT: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_POWER_LIMIT: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_POWER_LIMIT_TYPE,),
+    NVIDIA_GPU_PROCESS_MEMORY_USAGE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_PROCESS_PID, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_PROCESS_EXECUTABLE_NAME, ATTR_NVIDIA_GPU_PROCESS_TYPE,),
+    NVIDIA_GPU_PROCESS_UTILIZATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_PROCESS_PID, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_PROCESS_EXECUTABLE_NAME, ATTR_NVIDIA_GPU_PROCESS_ENGINE,),
+    NVIDIA_GPU_PROCESSES: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_NVIDIA_GPU_PROCESS_TYPE,),
+    NVIDIA_GPU_RECOVERY_ACTION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_RECOVERY_ACTION,),
+    NVIDIA_GPU_REMAPPED_ROWS: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_ERROR_TYPE,),
+    NVIDIA_GPU_REMAPPED_ROWS_BANKS: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_REMAP_AVAILABILITY,),
+    NVIDIA_GPU_REMAPPED_ROWS_FAILED: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_REMAPPED_ROWS_PENDING: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_RETIRED_PAGES: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_RETIREMENT_CAUSE,),
+    NVIDIA_GPU_RETIRED_PAGES_PENDING: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_SM_ACTIVITY: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_SM_OCCUPANCY: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    NVIDIA_GPU_STALE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_THROTTLE_ACTIVE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_THROTTLE_REASON,),
+    NVIDIA_GPU_THROTTLE_DURATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_THROTTLE_REASON,),
+    NVIDIA_GPU_THROTTLED_DURATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_XID_ERRORS: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_XID,),
     PITWALL_BATCHES_REMEMBERED: (ATTR_PITWALL_COMPONENT,),
     PITWALL_COST_CPU_BUDGET: (ATTR_PITWALL_COMPONENT,),
     PITWALL_COST_CPU_TIME: (ATTR_PITWALL_COMPONENT,),
@@ -1344,6 +2359,12 @@ METRIC_ATTRIBUTES = {
     PITWALL_LOG_OLDEST_AGE: (ATTR_PITWALL_COMPONENT,),
     PITWALL_LOG_SEGMENTS_SET_ASIDE: (ATTR_PITWALL_COMPONENT,),
     PITWALL_LOG_SIZE: (ATTR_PITWALL_COMPONENT,),
+    PITWALL_NVML_COLLECTION_CPU_TIME: (ATTR_PITWALL_COMPONENT,),
+    PITWALL_NVML_COLLECTION_DURATION: (ATTR_PITWALL_COMPONENT,),
+    PITWALL_NVML_COLLECTION_INTERVAL: (ATTR_PITWALL_COMPONENT,),
+    PITWALL_NVML_DEVICES_STALE: (ATTR_PITWALL_COMPONENT,),
+    PITWALL_NVML_FIELDS_SUSPENDED: (ATTR_PITWALL_COMPONENT,),
+    PITWALL_NVML_FIELDS_UNSUPPORTED: (ATTR_PITWALL_COMPONENT, ATTR_RL_DEVICE_INDEX,),
     PITWALL_POINTS_ACCEPTED: (ATTR_PITWALL_COMPONENT,),
     PITWALL_POINTS_DROPPED: (ATTR_PITWALL_COMPONENT, ATTR_PITWALL_DROP_REASON,),
     PITWALL_POINTS_QUEUED: (ATTR_PITWALL_COMPONENT,),
@@ -1629,6 +2650,7 @@ ATTRIBUTE_TYPES = {
     ATTR_CICD_PIPELINE_RUN_STATE: "enum",
     ATTR_CICD_PIPELINE_RUN_URL_FULL: "string",
     ATTR_CLOUD_REGION: "string",
+    ATTR_CODE_FUNCTION_NAME: "string",
     ATTR_CONTAINER_ID: "string",
     ATTR_CPU: "string",
     ATTR_CPU_MODE: "enum",
@@ -1642,6 +2664,11 @@ ATTRIBUTE_TYPES = {
     ATTR_EVAL_KIND: "enum",
     ATTR_EVAL_OUTCOME: "enum",
     ATTR_EVAL_POLICY: "string",
+    ATTR_GEN_AI_OPERATION_NAME: "string",
+    ATTR_GEN_AI_PROVIDER_NAME: "string",
+    ATTR_GEN_AI_REQUEST_MODEL: "string",
+    ATTR_GEN_AI_RESPONSE_MODEL: "string",
+    ATTR_GEN_AI_TOKEN_TYPE: "enum",
     ATTR_GITHUB_CHECK_NAME: "string",
     ATTR_GITHUB_COMMIT_KIND: "enum",
     ATTR_GITHUB_ISSUE_QUERY: "string",
@@ -1655,6 +2682,58 @@ ATTRIBUTE_TYPES = {
     ATTR_HEALTH_SPEC_VERSION: "string",
     ATTR_HOST_ID: "string",
     ATTR_HOST_NAME: "string",
+    ATTR_HTTP_REQUEST_METHOD: "string",
+    ATTR_HTTP_ROUTE: "string",
+    ATTR_HW_DRIVER_VERSION: "string",
+    ATTR_HW_FIRMWARE_VERSION: "string",
+    ATTR_HW_GPU_TASK: "enum",
+    ATTR_HW_ID: "string",
+    ATTR_HW_LIMIT_TYPE: "enum",
+    ATTR_HW_MODEL: "string",
+    ATTR_HW_NAME: "string",
+    ATTR_HW_PARENT: "string",
+    ATTR_HW_SENSOR_LOCATION: "string",
+    ATTR_HW_SERIAL_NUMBER: "string",
+    ATTR_HW_STATE: "enum",
+    ATTR_HW_TYPE: "enum",
+    ATTR_HW_VENDOR: "string",
+    ATTR_INFERENCE_CACHE_TIER: "enum",
+    ATTR_INFERENCE_COMPONENT: "string",
+    ATTR_INFERENCE_ENGINE_STATE: "enum",
+    ATTR_INFERENCE_FINISH_REASON: "enum",
+    ATTR_INFERENCE_FORWARD_CATEGORY: "string",
+    ATTR_INFERENCE_FORWARD_MODE: "enum",
+    ATTR_INFERENCE_HTTP_STATUS: "string",
+    ATTR_INFERENCE_KV_CACHE_DROP_REASON: "string",
+    ATTR_INFERENCE_KV_CACHE_POOL: "enum",
+    ATTR_INFERENCE_KV_CACHE_PREFETCH_OUTCOME: "string",
+    ATTR_INFERENCE_KV_CACHE_STATE: "enum",
+    ATTR_INFERENCE_PD_QUEUE: "enum",
+    ATTR_INFERENCE_RANK_DATA: "int",
+    ATTR_INFERENCE_RANK_EXPERT: "int",
+    ATTR_INFERENCE_RANK_PIPELINE: "int",
+    ATTR_INFERENCE_RANK_TENSOR: "int",
+    ATTR_INFERENCE_REQUEST_PRIORITY: "string",
+    ATTR_INFERENCE_REQUEST_STREAMING: "boolean",
+    ATTR_INFERENCE_ROLE: "enum",
+    ATTR_INFERENCE_ROUTER_ATTEMPT: "int",
+    ATTR_INFERENCE_ROUTER_BACKEND: "string",
+    ATTR_INFERENCE_ROUTER_BREAKER_FROM: "string",
+    ATTR_INFERENCE_ROUTER_BREAKER_TO: "string",
+    ATTR_INFERENCE_ROUTER_CONNECTION: "string",
+    ATTR_INFERENCE_ROUTER_ENDPOINT: "string",
+    ATTR_INFERENCE_ROUTER_ERROR: "string",
+    ATTR_INFERENCE_ROUTER_PD_RUNTIME: "string",
+    ATTR_INFERENCE_ROUTER_POLICY: "string",
+    ATTR_INFERENCE_ROUTER_RESULT: "string",
+    ATTR_INFERENCE_ROUTER_TYPE: "string",
+    ATTR_INFERENCE_ROUTER_WORKER: "string",
+    ATTR_INFERENCE_SCOPE: "enum",
+    ATTR_INFERENCE_SPEC_DECODE_POSITION: "int",
+    ATTR_INFERENCE_STAGE: "string",
+    ATTR_INFERENCE_STARTUP_PHASE: "string",
+    ATTR_INFERENCE_WAIT_REASON: "enum",
+    ATTR_INFERENCE_WEIGHTS_SOURCE: "enum",
     ATTR_K8S_CLUSTER_NAME: "string",
     ATTR_K8S_CONTAINER_NAME: "string",
     ATTR_K8S_JOB_NAME: "string",
@@ -1664,6 +2743,32 @@ ATTRIBUTE_TYPES = {
     ATTR_K8S_POD_UID: "string",
     ATTR_NETWORK_INTERFACE_NAME: "string",
     ATTR_NETWORK_IO_DIRECTION: "enum",
+    ATTR_NVIDIA_GPU_CLOCK_DOMAIN: "enum",
+    ATTR_NVIDIA_GPU_COMPUTE_MODE: "enum",
+    ATTR_NVIDIA_GPU_CUDA_VERSION: "string",
+    ATTR_NVIDIA_GPU_ECC_COUNTER: "enum",
+    ATTR_NVIDIA_GPU_ECC_LOCATION: "enum",
+    ATTR_NVIDIA_GPU_ENGINE: "enum",
+    ATTR_NVIDIA_GPU_ERROR_ACTION: "enum",
+    ATTR_NVIDIA_GPU_ERROR_NAME: "string",
+    ATTR_NVIDIA_GPU_ERROR_SEVERITY: "enum",
+    ATTR_NVIDIA_GPU_MIG_COMPUTE_INSTANCE_ID: "int",
+    ATTR_NVIDIA_GPU_MIG_GPU_INSTANCE_ID: "int",
+    ATTR_NVIDIA_GPU_MIG_INDEX: "int",
+    ATTR_NVIDIA_GPU_MIG_PROFILE: "string",
+    ATTR_NVIDIA_GPU_NVLINK_ERROR: "enum",
+    ATTR_NVIDIA_GPU_NVLINK_LINK: "int",
+    ATTR_NVIDIA_GPU_PCI_BUS_ID: "string",
+    ATTR_NVIDIA_GPU_PIPE: "enum",
+    ATTR_NVIDIA_GPU_POWER_LIMIT_TYPE: "enum",
+    ATTR_NVIDIA_GPU_PROCESS_ENGINE: "enum",
+    ATTR_NVIDIA_GPU_PROCESS_TYPE: "enum",
+    ATTR_NVIDIA_GPU_RECOVERY_ACTION: "enum",
+    ATTR_NVIDIA_GPU_REMAP_AVAILABILITY: "enum",
+    ATTR_NVIDIA_GPU_RETIREMENT_CAUSE: "enum",
+    ATTR_NVIDIA_GPU_THROTTLE_REASON: "enum",
+    ATTR_NVIDIA_GPU_VGPU_ID: "int",
+    ATTR_NVIDIA_GPU_XID: "int",
     ATTR_PITWALL_COMPONENT: "string",
     ATTR_PITWALL_DROP_REASON: "enum",
     ATTR_PITWALL_ERROR_CLASS: "enum",
@@ -1679,6 +2784,7 @@ ATTRIBUTE_TYPES = {
     ATTR_PITWALL_TARGET_VERSION: "string",
     ATTR_PITWALL_THRESHOLD: "string",
     ATTR_PITWALL_WINDOW: "string",
+    ATTR_PROCESS_EXECUTABLE_NAME: "string",
     ATTR_PROCESS_PID: "int",
     ATTR_PROCESS_STATE: "enum",
     ATTR_RAY_ACTOR_ID: "string",
@@ -1820,6 +2926,8 @@ ATTRIBUTE_TYPES = {
     ATTR_RL_WEIGHT_VERSION: "int",
     ATTR_RL_WORKER_GROUP: "string",
     ATTR_RL_WORLD_SIZE: "int",
+    ATTR_SERVER_ADDRESS: "string",
+    ATTR_SERVER_PORT: "int",
     ATTR_SERVICE_INSTANCE_ID: "string",
     ATTR_SERVICE_NAME: "string",
     ATTR_SERVICE_NAMESPACE: "string",
@@ -1890,11 +2998,43 @@ ENUMS = {
     ATTR_DISK_IO_DIRECTION: ("read", "write",),
     ATTR_EVAL_KIND: ("local", "remote",),
     ATTR_EVAL_OUTCOME: ("success", "failure", "cancelled",),
+    ATTR_GEN_AI_TOKEN_TYPE: ("input", "output",),
     ATTR_GITHUB_COMMIT_KIND: ("hotfix", "revert", "force_merge",),
     ATTR_HEALTH_CATEGORY: ("training", "ci", "eval", "overall",),
     ATTR_HEALTH_CHECK: ("multigpu_arena_run_success", "multigpu_arena_hearts", "multigpu_arena_sps", "multinode_run_success", "multinode_hearts", "multinode_shaped_sps", "local_checkpoint_success", "local_resume_success", "bug_count", "tests_passing", "benchmarks_passing", "failing_workflows", "hotfix_count", "force_merge_count", "revert_count", "duration_p90", "timeout_cancellations", "flaky_checks", "stale_prs", "pr_cycle_time", "local_run_success", "local_hearts_accuracy", "remote_run_success", "remote_hearts_accuracy", "remote_duration",),
     ATTR_HEALTH_OPERATOR: (">=", ">", "<=", "<", "==",),
+    ATTR_HW_GPU_TASK: ("decoder", "encoder", "general",),
+    ATTR_HW_LIMIT_TYPE: ("critical", "degraded", "high.critical", "high.degraded", "low.critical", "low.degraded", "max", "throttled", "turbo",),
+    ATTR_HW_STATE: ("degraded", "failed", "needs_cleaning", "ok", "predicted_failure",),
+    ATTR_HW_TYPE: ("battery", "cpu", "disk_controller", "enclosure", "fan", "gpu", "logical_disk", "memory", "network", "physical_disk", "power_supply", "tape_drive", "temperature", "voltage",),
+    ATTR_INFERENCE_CACHE_TIER: ("none", "device", "host", "storage", "external", "any",),
+    ATTR_INFERENCE_ENGINE_STATE: ("awake", "weights_offloaded", "discard_all", "paused",),
+    ATTR_INFERENCE_FINISH_REASON: ("stop", "length", "abort", "error", "repetition",),
+    ATTR_INFERENCE_FORWARD_MODE: ("decode_cuda_graph", "decode_none", "prefill_cuda_graph", "prefill_none",),
+    ATTR_INFERENCE_KV_CACHE_POOL: ("full", "swa", "mamba", "host",),
+    ATTR_INFERENCE_KV_CACHE_STATE: ("used", "available", "evictable",),
+    ATTR_INFERENCE_PD_QUEUE: ("prefill_bootstrap", "prefill_inflight", "decode_prealloc", "decode_transfer",),
+    ATTR_INFERENCE_ROLE: ("unified", "prefill", "decode",),
+    ATTR_INFERENCE_SCOPE: ("engine", "router",),
+    ATTR_INFERENCE_WAIT_REASON: ("capacity", "deferred", "grammar",),
+    ATTR_INFERENCE_WEIGHTS_SOURCE: ("disk", "distributed", "tensor", "ipc",),
     ATTR_NETWORK_IO_DIRECTION: ("transmit", "receive",),
+    ATTR_NVIDIA_GPU_CLOCK_DOMAIN: ("sm", "memory", "graphics", "video",),
+    ATTR_NVIDIA_GPU_COMPUTE_MODE: ("default", "exclusive_thread", "prohibited", "exclusive_process",),
+    ATTR_NVIDIA_GPU_ECC_COUNTER: ("volatile", "aggregate",),
+    ATTR_NVIDIA_GPU_ECC_LOCATION: ("l1_cache", "l2_cache", "device_memory", "register_file", "texture_memory", "texture_shm", "cbu", "sram",),
+    ATTR_NVIDIA_GPU_ENGINE: ("jpeg", "ofa",),
+    ATTR_NVIDIA_GPU_ERROR_ACTION: ("none", "restart_process", "reset_gpu", "reboot_node", "drain_and_reset", "replace",),
+    ATTR_NVIDIA_GPU_ERROR_SEVERITY: ("info", "warning", "error", "fatal",),
+    ATTR_NVIDIA_GPU_NVLINK_ERROR: ("replay", "recovery", "crc_flit", "crc_data", "crc", "ecc_data",),
+    ATTR_NVIDIA_GPU_PIPE: ("tensor", "tensor_fp64", "tensor_fp16", "tensor_int", "fp64", "fp32", "fp16", "int",),
+    ATTR_NVIDIA_GPU_POWER_LIMIT_TYPE: ("enforced", "requested", "default", "min", "max",),
+    ATTR_NVIDIA_GPU_PROCESS_ENGINE: ("sm", "memory", "encoder", "decoder", "jpeg", "ofa",),
+    ATTR_NVIDIA_GPU_PROCESS_TYPE: ("compute", "graphics", "mps",),
+    ATTR_NVIDIA_GPU_RECOVERY_ACTION: ("none", "gpu_reset", "node_reboot", "drain_p2p", "drain_and_reset", "recover_imex_domain",),
+    ATTR_NVIDIA_GPU_REMAP_AVAILABILITY: ("max", "high", "partial", "low", "none",),
+    ATTR_NVIDIA_GPU_RETIREMENT_CAUSE: ("single_bit", "double_bit",),
+    ATTR_NVIDIA_GPU_THROTTLE_REASON: ("gpu_idle", "applications_clocks_setting", "sw_power_cap", "hw_slowdown", "sync_boost", "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown", "display_clock_setting",),
     ATTR_PITWALL_DROP_REASON: ("no_recorded_value", "time_outside", "log_damaged", "rejected", "duplicate", "over_limit", "schema",),
     ATTR_PITWALL_ERROR_CLASS: ("retryable", "permanent", "configuration",),
     ATTR_PITWALL_REFUSE_REASON: ("log_full", "log_failed", "too_large", "memory", "shutdown",),
