@@ -290,6 +290,8 @@ const (
 	AttributeProcessPid = "process.pid"
 	// AttributeProcessState: State of a process; idle are waiting kernel threads.
 	AttributeProcessState = "process.state"
+	// AttributeRLAgentName: Agent that generated, in a multi-agent environment.
+	AttributeRLAgentName = "rl.agent.name"
 	// AttributeRLAlgorithm: The algorithm, lower case.
 	AttributeRLAlgorithm = "rl.algorithm"
 	// AttributeRLBalanced: Whether the value is from after the framework balanced the batch over ranks.
@@ -486,6 +488,8 @@ const (
 	AttributeRLSamplePromptLength = "rl.sample.prompt_length"
 	// AttributeRLSampleReward: Reward of the sample.
 	AttributeRLSampleReward = "rl.sample.reward"
+	// AttributeRLSampleSet: Which samples a statistic is over; absent where the framework has only one.
+	AttributeRLSampleSet = "rl.sample.set"
 	// AttributeRLSampleSplit: What the sample was for.
 	AttributeRLSampleSplit = "rl.sample.split"
 	// AttributeRLSampleTextPolicy: How texts of the sample were treated.
@@ -506,6 +510,8 @@ const (
 	AttributeRLSpanKind = "rl.span.kind"
 	// AttributeRLSpanSynthetic: The span was laid out from durations at the end of a step; its position is approximate.
 	AttributeRLSpanSynthetic = "rl.span.synthetic"
+	// AttributeRLStalenessPart: When a sample aged.
+	AttributeRLStalenessPart = "rl.staleness.part"
 	// AttributeRLStallDuration: Seconds without progress.
 	AttributeRLStallDuration = "rl.stall.duration"
 	// AttributeRLStallExpected: Seconds that a step took before, median.

@@ -646,6 +646,8 @@ const (
 	RLBalanceTokens = "rl.balance.tokens"
 	// RLBatchRate: Batches trained per second. Unit: {batch}/s.
 	RLBatchRate = "rl.batch.rate"
+	// RLBatchShare: Share of an environment in the batch. Unit: 1.
+	RLBatchShare = "rl.batch.share"
 	// RLBenchmarkScore: Score of a checkpoint at a benchmark. Unit: 1.
 	RLBenchmarkScore = "rl.benchmark.score"
 	// RLBufferSize: Groups in the buffer between rollout and trainer when the trainer began to wait. Unit: {group}.
@@ -734,6 +736,8 @@ const (
 	RLLossEntropy = "rl.loss.entropy"
 	// RLLossKL: KL term as it stands in the loss; it keeps the policy near its reference. Unit: 1.
 	RLLossKL = "rl.loss.kl"
+	// RLLossMultiToken: Losses of all heads that predict further ahead than the next token, summed. Unit: 1.
+	RLLossMultiToken = "rl.loss.multi_token"
 	// RLLossPolicy: Policy-gradient term of the loss. Unit: 1.
 	RLLossPolicy = "rl.loss.policy"
 	// RLLossToken: Cross entropy of predicting one token, in nats, by how far ahead it is: horizon 1 is the next token (loss t+1), 2 the one after it (loss t+2). Unit: 1.
@@ -752,16 +756,16 @@ const (
 	RLMOEExpertTokenCount = "rl.moe.expert.token_count"
 	// RLMOEFourierPower: Spectral power of the routing over a subject's or a bucket's data. Unit: 1.
 	RLMOEFourierPower = "rl.moe.fourier.power"
-	// RLMOELoadViolation: How far experts' load is from an even one, relative to it: 0 is balanced, 1 is twice the even load. Unit: 1.
+	// RLMOELoadViolation: How far experts' load is from an even one, relative to it: 0 is balanced, 1 is twice the even load, -1 is none. Unit: 1.
 	RLMOELoadViolation = "rl.moe.load.violation"
 	// RLMOENullRatio: Share of the routed slots that null experts took, which compute nothing; it is compute saved. Unit: 1.
 	RLMOENullRatio = "rl.moe.null_ratio"
-	// RLMOERoutedExperts: Routed experts that the engine reported for this step's tokens. Unit: {expert}.
-	RLMOERoutedExperts = "rl.moe.routed_experts"
 	// RLMOERouterLoss: Loss that steers the routers of the mixture of experts. Unit: 1.
 	RLMOERouterLoss = "rl.moe.router.loss"
 	// RLMOERouterNullLoss: Loss that steers the routers towards the wanted share of null experts, which compute nothing. Unit: 1.
 	RLMOERouterNullLoss = "rl.moe.router.null_loss"
+	// RLMOERoutingReported: Whether the engine told which experts it routed to: 1 or 0. Without it the load is unknown. Unit: 1.
+	RLMOERoutingReported = "rl.moe.routing_reported"
 	// RLMemoryHostUsed: Memory of the machine in use while the trainer ran. Unit: By.
 	RLMemoryHostUsed = "rl.memory.host.used"
 	// RLMemoryPeak: Most device memory that the process used since its start or last reset. Unit: By.
@@ -862,10 +866,16 @@ const (
 	RLRolloutCacheHitRatio = "rl.rollout.cache.hit_ratio"
 	// RLRolloutCacheTokens: Prompt tokens per sample that came from the engine's prefix cache. Unit: {token}.
 	RLRolloutCacheTokens = "rl.rollout.cache.tokens"
+	// RLRolloutInflight: Samples that are being generated. Unit: {sample}.
+	RLRolloutInflight = "rl.rollout.inflight"
+	// RLRolloutLimit: Most samples that the dispatcher lets be generated at once. Unit: {sample}.
+	RLRolloutLimit = "rl.rollout.limit"
 	// RLRolloutLongestSampleNonGenerationTime: Time that the longest sample was not generating. Unit: s.
 	RLRolloutLongestSampleNonGenerationTime = "rl.rollout.longest_sample.non_generation_time"
 	// RLRolloutLongestSampleThroughput: Length of the longest sample over the time of the rollout: how much that one sample decides. Unit: {token}/s.
 	RLRolloutLongestSampleThroughput = "rl.rollout.longest_sample.throughput"
+	// RLRolloutQueued: Prompts that wait to be dispatched. Unit: {prompt}.
+	RLRolloutQueued = "rl.rollout.queued"
 	// RLRolloutSpeculationAcceptLength: Tokens accepted per speculation. Unit: {token}.
 	RLRolloutSpeculationAcceptLength = "rl.rollout.speculation.accept_length"
 	// RLRolloutSpeculationAcceptRatio: Share of speculated tokens that were accepted. Unit: 1.
@@ -878,6 +888,8 @@ const (
 	RLRolloutTopPTokens = "rl.rollout.top_p.tokens"
 	// RLSampleDuration: Time that one sample spent in a phase of its generation. Unit: s.
 	RLSampleDuration = "rl.sample.duration"
+	// RLSamples: Samples that the run has trained on, from its first attempt on. Unit: {sample}.
+	RLSamples = "rl.samples"
 	// RLSamplesAccepted: Samples accepted for training. Unit: {sample}.
 	RLSamplesAccepted = "rl.samples.accepted"
 	// RLSamplesDropped: Samples that were generated and not trained on. Unit: {sample}.
@@ -898,6 +910,8 @@ const (
 	RLStaleness = "rl.staleness"
 	// RLStalenessProximal: Weight versions between the one that generated a sample and the one its old log probabilities come from. Unit: {version}.
 	RLStalenessProximal = "rl.staleness.proximal"
+	// RLStalenessRatio: Share of samples that are not on-policy. Unit: 1.
+	RLStalenessRatio = "rl.staleness.ratio"
 	// RLStalenessViolations: Samples that were staler than allowed. Unit: {sample}.
 	RLStalenessViolations = "rl.staleness.violations"
 	// RLStalenessWorst: The same, of each sample's oldest token. Unit: {version}.

@@ -330,6 +330,7 @@ RL_BALANCE_IMBALANCE = "rl.balance.imbalance"  # How unevenly tokens were spread
 RL_BALANCE_SPREAD = "rl.balance.spread"  # Tokens between the rank that got most and the one that got least.
 RL_BALANCE_TOKENS = "rl.balance.tokens"  # Tokens that one data-parallel rank got. min far below max means that ranks wait for each other.
 RL_BATCH_RATE = "rl.batch.rate"  # Batches trained per second.
+RL_BATCH_SHARE = "rl.batch.share"  # Share of an environment in the batch.
 RL_BENCHMARK_SCORE = "rl.benchmark.score"  # Score of a checkpoint at a benchmark.
 RL_BUFFER_SIZE = "rl.buffer.size"  # Groups in the buffer between rollout and trainer when the trainer began to wait.
 RL_CHECKPOINT_DISK_FREE_RATIO = "rl.checkpoint.disk.free_ratio"  # Share of the checkpoints' disk that is free. The next save fails when too little is left.
@@ -374,6 +375,7 @@ RL_LEARNING_RATE = "rl.learning_rate"  # Learning rate in this step.
 RL_LOGPROB = "rl.logprob"  # Mean log probability of the sampled tokens.
 RL_LOSS_ENTROPY = "rl.loss.entropy"  # Entropy term as it stands in the loss.
 RL_LOSS_KL = "rl.loss.kl"  # KL term as it stands in the loss; it keeps the policy near its reference.
+RL_LOSS_MULTI_TOKEN = "rl.loss.multi_token"  # Losses of all heads that predict further ahead than the next token, summed.
 RL_LOSS_POLICY = "rl.loss.policy"  # Policy-gradient term of the loss.
 RL_LOSS_TOKEN = "rl.loss.token"  # Cross entropy of predicting one token, in nats, by how far ahead it is: horizon 1 is the next token (loss t+1), 2 the one after it (loss t+2).
 RL_LOSS_TOTAL = "rl.loss.total"  # Loss that the optimiser minimised in this step, all terms together.
@@ -402,11 +404,11 @@ RL_MOE_ASSIGNMENTS = "rl.moe.assignments"  # Assignments of tokens to experts in
 RL_MOE_EXPERT_LOAD = "rl.moe.expert.load"  # Share of a layer's routed tokens that an expert got.
 RL_MOE_EXPERT_TOKEN_COUNT = "rl.moe.expert.token_count"  # How often a token was routed to an expert within the window; the most frequent are the expert's favourite tokens.
 RL_MOE_FOURIER_POWER = "rl.moe.fourier.power"  # Spectral power of the routing over a subject's or a bucket's data.
-RL_MOE_LOAD_VIOLATION = "rl.moe.load.violation"  # How far experts' load is from an even one, relative to it: 0 is balanced, 1 is twice the even load.
+RL_MOE_LOAD_VIOLATION = "rl.moe.load.violation"  # How far experts' load is from an even one, relative to it: 0 is balanced, 1 is twice the even load, -1 is none.
 RL_MOE_NULL_RATIO = "rl.moe.null_ratio"  # Share of the routed slots that null experts took, which compute nothing; it is compute saved.
-RL_MOE_ROUTED_EXPERTS = "rl.moe.routed_experts"  # Routed experts that the engine reported for this step's tokens.
 RL_MOE_ROUTER_LOSS = "rl.moe.router.loss"  # Loss that steers the routers of the mixture of experts.
 RL_MOE_ROUTER_NULL_LOSS = "rl.moe.router.null_loss"  # Loss that steers the routers towards the wanted share of null experts, which compute nothing.
+RL_MOE_ROUTING_REPORTED = "rl.moe.routing_reported"  # Whether the engine told which experts it routed to: 1 or 0. Without it the load is unknown.
 RL_NONFINITE_COUNT = "rl.nonfinite.count"  # Values of the loss that were NaN or infinite in this step. Anything above 0 deserves a look.
 RL_PASS_AT_K = "rl.pass_at_k"  # Share of prompts with at least one right answer among k.
 RL_PERPLEXITY = "rl.perplexity"  # Perplexity of the trained tokens under the policy.
@@ -438,14 +440,18 @@ RL_REWARD = "rl.reward"  # Reward that the update used, after shaping and penalt
 RL_REWARD_KL_PENALTY = "rl.reward.kl_penalty"  # Part of the reward that penalises distance from the reference model.
 RL_ROLLOUT_CACHE_HIT_RATIO = "rl.rollout.cache.hit_ratio"  # Share of prompt tokens that came from the engine's prefix cache.
 RL_ROLLOUT_CACHE_TOKENS = "rl.rollout.cache.tokens"  # Prompt tokens per sample that came from the engine's prefix cache.
+RL_ROLLOUT_INFLIGHT = "rl.rollout.inflight"  # Samples that are being generated.
+RL_ROLLOUT_LIMIT = "rl.rollout.limit"  # Most samples that the dispatcher lets be generated at once.
 RL_ROLLOUT_LONGEST_SAMPLE_NON_GENERATION_TIME = "rl.rollout.longest_sample.non_generation_time"  # Time that the longest sample was not generating.
 RL_ROLLOUT_LONGEST_SAMPLE_THROUGHPUT = "rl.rollout.longest_sample.throughput"  # Length of the longest sample over the time of the rollout: how much that one sample decides.
+RL_ROLLOUT_QUEUED = "rl.rollout.queued"  # Prompts that wait to be dispatched.
 RL_ROLLOUT_SPECULATION_ACCEPT_LENGTH = "rl.rollout.speculation.accept_length"  # Tokens accepted per speculation.
 RL_ROLLOUT_SPECULATION_ACCEPT_RATIO = "rl.rollout.speculation.accept_ratio"  # Share of speculated tokens that were accepted.
 RL_ROLLOUT_THROUGHPUT = "rl.rollout.throughput"  # Tokens generated per second of rollout.
 RL_ROLLOUT_THROUGHPUT_EFFECTIVE = "rl.rollout.throughput.effective"  # Tokens generated per second of rollout that count for the loss.
 RL_ROLLOUT_TOP_P_TOKENS = "rl.rollout.top_p.tokens"  # Tokens of the vocabulary that top-p sampling kept per generated token.
 RL_SAMPLE_DURATION = "rl.sample.duration"  # Time that one sample spent in a phase of its generation.
+RL_SAMPLES = "rl.samples"  # Samples that the run has trained on, from its first attempt on.
 RL_SAMPLES_ACCEPTED = "rl.samples.accepted"  # Samples accepted for training.
 RL_SAMPLES_DROPPED = "rl.samples.dropped"  # Samples that were generated and not trained on.
 RL_SAMPLES_FILTERED_RATIO = "rl.samples.filtered_ratio"  # Share of samples that a filter marked.
@@ -456,6 +462,7 @@ RL_SCORE_POSITIVE = "rl.score.positive"  # Mean of the grader's scores that are 
 RL_SEQUENCE_LENGTH = "rl.sequence.length"  # Length of prompt and answer together.
 RL_STALENESS = "rl.staleness"  # Weight versions between the one that generated a sample and the one that trains on it. 0 is on-policy.
 RL_STALENESS_PROXIMAL = "rl.staleness.proximal"  # Weight versions between the one that generated a sample and the one its old log probabilities come from.
+RL_STALENESS_RATIO = "rl.staleness.ratio"  # Share of samples that are not on-policy.
 RL_STALENESS_VIOLATIONS = "rl.staleness.violations"  # Samples that were staler than allowed.
 RL_STALENESS_WORST = "rl.staleness.worst"  # The same, of each sample's oldest token.
 RL_STATE_AGE = "rl.state.age"  # How long a state that has not ended has been open, by lane.
@@ -711,6 +718,7 @@ ATTR_PROCESS_STATE = "process.state"  # State of a process; idle are waiting ker
 ATTR_RAY_ACTOR_ID = "ray.actor.id"  # Ray's id of the actor that is the process.
 ATTR_RAY_JOB_ID = "ray.job.id"  # Ray job.
 ATTR_RAY_NODE_ID = "ray.node.id"  # Ray's id of the node.
+ATTR_RL_AGENT_NAME = "rl.agent.name"  # Agent that generated, in a multi-agent environment.
 ATTR_RL_ALGORITHM = "rl.algorithm"  # The algorithm, lower case.
 ATTR_RL_BALANCED = "rl.balanced"  # Whether the value is from after the framework balanced the batch over ranks.
 ATTR_RL_BENCHMARK_HARNESS = "rl.benchmark.harness"  # Program that ran it, with its version.
@@ -809,6 +817,7 @@ ATTR_RL_SAMPLE_OUTCOME = "rl.sample.outcome"  # How a sample came out.
 ATTR_RL_SAMPLE_PROMPT = "rl.sample.prompt"  # The prompt's text.
 ATTR_RL_SAMPLE_PROMPT_LENGTH = "rl.sample.prompt_length"  # Length of the prompt in tokens.
 ATTR_RL_SAMPLE_REWARD = "rl.sample.reward"  # Reward of the sample.
+ATTR_RL_SAMPLE_SET = "rl.sample.set"  # Which samples a statistic is over; absent where the framework has only one.
 ATTR_RL_SAMPLE_SPLIT = "rl.sample.split"  # What the sample was for.
 ATTR_RL_SAMPLE_TEXT_POLICY = "rl.sample.text.policy"  # How texts of the sample were treated.
 ATTR_RL_SAMPLE_TEXT_TRUNCATED = "rl.sample.text.truncated"  # A text was cut at its size limit.
@@ -819,6 +828,7 @@ ATTR_RL_SESSION_ID = "rl.session.id"  # Session of an agent with the engine's ga
 ATTR_RL_SITE = "rl.site"  # Block of the layer.
 ATTR_RL_SPAN_KIND = "rl.span.kind"  # The umbrella span of the open rl.* proposal that this span belongs under.
 ATTR_RL_SPAN_SYNTHETIC = "rl.span.synthetic"  # The span was laid out from durations at the end of a step; its position is approximate.
+ATTR_RL_STALENESS_PART = "rl.staleness.part"  # When a sample aged.
 ATTR_RL_STALL_DURATION = "rl.stall.duration"  # Seconds without progress.
 ATTR_RL_STALL_EXPECTED = "rl.stall.expected"  # Seconds that a step took before, median.
 ATTR_RL_STAT = "rl.stat"  # Which statistic of a distribution the value is. A metric that has only its mean does not carry it.
@@ -1291,6 +1301,7 @@ UNITS = {
     RL_BALANCE_SPREAD: "{token}",
     RL_BALANCE_TOKENS: "{token}",
     RL_BATCH_RATE: "{batch}/s",
+    RL_BATCH_SHARE: "1",
     RL_BENCHMARK_SCORE: "1",
     RL_BUFFER_SIZE: "{group}",
     RL_CHECKPOINT_DISK_FREE_RATIO: "1",
@@ -1335,6 +1346,7 @@ UNITS = {
     RL_LOGPROB: "1",
     RL_LOSS_ENTROPY: "1",
     RL_LOSS_KL: "1",
+    RL_LOSS_MULTI_TOKEN: "1",
     RL_LOSS_POLICY: "1",
     RL_LOSS_TOKEN: "1",
     RL_LOSS_TOTAL: "1",
@@ -1365,9 +1377,9 @@ UNITS = {
     RL_MOE_FOURIER_POWER: "1",
     RL_MOE_LOAD_VIOLATION: "1",
     RL_MOE_NULL_RATIO: "1",
-    RL_MOE_ROUTED_EXPERTS: "{expert}",
     RL_MOE_ROUTER_LOSS: "1",
     RL_MOE_ROUTER_NULL_LOSS: "1",
+    RL_MOE_ROUTING_REPORTED: "1",
     RL_NONFINITE_COUNT: "{value}",
     RL_PASS_AT_K: "1",
     RL_PERPLEXITY: "1",
@@ -1399,14 +1411,18 @@ UNITS = {
     RL_REWARD_KL_PENALTY: "1",
     RL_ROLLOUT_CACHE_HIT_RATIO: "1",
     RL_ROLLOUT_CACHE_TOKENS: "{token}",
+    RL_ROLLOUT_INFLIGHT: "{sample}",
+    RL_ROLLOUT_LIMIT: "{sample}",
     RL_ROLLOUT_LONGEST_SAMPLE_NON_GENERATION_TIME: "s",
     RL_ROLLOUT_LONGEST_SAMPLE_THROUGHPUT: "{token}/s",
+    RL_ROLLOUT_QUEUED: "{prompt}",
     RL_ROLLOUT_SPECULATION_ACCEPT_LENGTH: "{token}",
     RL_ROLLOUT_SPECULATION_ACCEPT_RATIO: "1",
     RL_ROLLOUT_THROUGHPUT: "{token}/s",
     RL_ROLLOUT_THROUGHPUT_EFFECTIVE: "{token}/s",
     RL_ROLLOUT_TOP_P_TOKENS: "{token}",
     RL_SAMPLE_DURATION: "s",
+    RL_SAMPLES: "{sample}",
     RL_SAMPLES_ACCEPTED: "{sample}",
     RL_SAMPLES_DROPPED: "{sample}",
     RL_SAMPLES_FILTERED_RATIO: "1",
@@ -1417,6 +1433,7 @@ UNITS = {
     RL_SEQUENCE_LENGTH: "{token}",
     RL_STALENESS: "{version}",
     RL_STALENESS_PROXIMAL: "{version}",
+    RL_STALENESS_RATIO: "1",
     RL_STALENESS_VIOLATIONS: "{sample}",
     RL_STALENESS_WORST: "{version}",
     RL_STATE_AGE: "s",
@@ -1849,6 +1866,7 @@ INSTRUMENTS = {
     RL_BALANCE_SPREAD: "gauge",
     RL_BALANCE_TOKENS: "gauge",
     RL_BATCH_RATE: "gauge",
+    RL_BATCH_SHARE: "gauge",
     RL_BENCHMARK_SCORE: "gauge",
     RL_BUFFER_SIZE: "gauge",
     RL_CHECKPOINT_DISK_FREE_RATIO: "gauge",
@@ -1893,6 +1911,7 @@ INSTRUMENTS = {
     RL_LOGPROB: "gauge",
     RL_LOSS_ENTROPY: "gauge",
     RL_LOSS_KL: "gauge",
+    RL_LOSS_MULTI_TOKEN: "gauge",
     RL_LOSS_POLICY: "gauge",
     RL_LOSS_TOKEN: "gauge",
     RL_LOSS_TOTAL: "gauge",
@@ -1923,9 +1942,9 @@ INSTRUMENTS = {
     RL_MOE_FOURIER_POWER: "gauge",
     RL_MOE_LOAD_VIOLATION: "gauge",
     RL_MOE_NULL_RATIO: "gauge",
-    RL_MOE_ROUTED_EXPERTS: "gauge",
     RL_MOE_ROUTER_LOSS: "gauge",
     RL_MOE_ROUTER_NULL_LOSS: "gauge",
+    RL_MOE_ROUTING_REPORTED: "gauge",
     RL_NONFINITE_COUNT: "gauge",
     RL_PASS_AT_K: "gauge",
     RL_PERPLEXITY: "gauge",
@@ -1957,14 +1976,18 @@ INSTRUMENTS = {
     RL_REWARD_KL_PENALTY: "gauge",
     RL_ROLLOUT_CACHE_HIT_RATIO: "gauge",
     RL_ROLLOUT_CACHE_TOKENS: "gauge",
+    RL_ROLLOUT_INFLIGHT: "gauge",
+    RL_ROLLOUT_LIMIT: "gauge",
     RL_ROLLOUT_LONGEST_SAMPLE_NON_GENERATION_TIME: "gauge",
     RL_ROLLOUT_LONGEST_SAMPLE_THROUGHPUT: "gauge",
+    RL_ROLLOUT_QUEUED: "gauge",
     RL_ROLLOUT_SPECULATION_ACCEPT_LENGTH: "gauge",
     RL_ROLLOUT_SPECULATION_ACCEPT_RATIO: "gauge",
     RL_ROLLOUT_THROUGHPUT: "gauge",
     RL_ROLLOUT_THROUGHPUT_EFFECTIVE: "gauge",
     RL_ROLLOUT_TOP_P_TOKENS: "gauge",
     RL_SAMPLE_DURATION: "gauge",
+    RL_SAMPLES: "counter",
     RL_SAMPLES_ACCEPTED: "gauge",
     RL_SAMPLES_DROPPED: "gauge",
     RL_SAMPLES_FILTERED_RATIO: "gauge",
@@ -1975,6 +1998,7 @@ INSTRUMENTS = {
     RL_SEQUENCE_LENGTH: "gauge",
     RL_STALENESS: "gauge",
     RL_STALENESS_PROXIMAL: "gauge",
+    RL_STALENESS_RATIO: "gauge",
     RL_STALENESS_VIOLATIONS: "gauge",
     RL_STALENESS_WORST: "gauge",
     RL_STATE_AGE: "gauge",
@@ -2407,6 +2431,7 @@ METRIC_ATTRIBUTES = {
     RL_BALANCE_SPREAD: (ATTR_RL_STEP,),
     RL_BALANCE_TOKENS: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_BALANCED,),
     RL_BATCH_RATE: (ATTR_RL_STEP,),
+    RL_BATCH_SHARE: (ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_STEP,),
     RL_BENCHMARK_SCORE: (ATTR_RL_CHECKPOINT_ID, ATTR_RL_BENCHMARK_SUITE, ATTR_RL_BENCHMARK_TASK, ATTR_RL_STEP, ATTR_RL_BENCHMARK_HARNESS, ATTR_RL_K,),
     RL_BUFFER_SIZE: (ATTR_RL_STEP,),
     RL_CHECKPOINT_DISK_FREE_RATIO: (ATTR_RL_STEP,),
@@ -2419,10 +2444,10 @@ METRIC_ATTRIBUTES = {
     RL_CLIP_FRACTION: (ATTR_RL_CLIP_KIND, ATTR_RL_STEP, ATTR_RL_STAT,),
     RL_DATA_BUCKET_INDEX: (ATTR_RL_STEP, ATTR_RL_DATA_BUCKET,),
     RL_ENTROPY: (ATTR_RL_STEP, ATTR_RL_STAT, ATTR_RL_ENVIRONMENT_NAME,),
-    RL_EVAL_RESPONSE_LENGTH: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_DATASET,),
+    RL_EVAL_RESPONSE_LENGTH: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_DATASET, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
     RL_EVAL_RESPONSE_REPETITION_RATIO: (ATTR_RL_STEP, ATTR_RL_DATASET,),
-    RL_EVAL_RESPONSE_TRUNCATED_RATIO: (ATTR_RL_STEP, ATTR_RL_DATASET,),
-    RL_EVAL_SCORE: (ATTR_RL_STEP, ATTR_RL_STAT, ATTR_RL_DATASET, ATTR_RL_DATASET_NAMESPACE, ATTR_RL_EVAL_METRIC, ATTR_RL_K, ATTR_RL_K_PICK,),
+    RL_EVAL_RESPONSE_TRUNCATED_RATIO: (ATTR_RL_STEP, ATTR_RL_DATASET, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
+    RL_EVAL_SCORE: (ATTR_RL_STEP, ATTR_RL_STAT, ATTR_RL_DATASET, ATTR_RL_DATASET_NAMESPACE, ATTR_RL_EVAL_METRIC, ATTR_RL_K, ATTR_RL_K_PICK, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
     RL_FLOPS: (ATTR_RL_PHASE, ATTR_RL_STEP,),
     RL_GOODPUT_GPU_TIME: (ATTR_RL_BUCKET, ATTR_RL_STEP, ATTR_RL_GOODPUT_CAUSE, ATTR_RL_PHASE,),
     RL_GOODPUT_RATIO: (ATTR_RL_STEP,),
@@ -2433,7 +2458,7 @@ METRIC_ATTRIBUTES = {
     RL_GROUP_DURATION: (ATTR_RL_STAT, ATTR_RL_STEP,),
     RL_GROUP_DURATION_VARIATION: (ATTR_RL_STEP,),
     RL_GROUP_FILTER_PASS_RATIO: (ATTR_RL_STEP,),
-    RL_GROUP_OUTCOME_RATIO: (ATTR_RL_GROUP_OUTCOME, ATTR_RL_STEP,),
+    RL_GROUP_OUTCOME_RATIO: (ATTR_RL_GROUP_OUTCOME, ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_AGENT_NAME, ATTR_RL_DATASET,),
     RL_GROUP_ZERO_STD: (ATTR_RL_STEP, ATTR_RL_REWARD_VALUE, ATTR_RL_DATASET,),
     RL_GROUP_ZERO_STD_RATIO: (ATTR_RL_STEP,),
     RL_GROUPS_DROPPED: (ATTR_RL_STEP, ATTR_RL_DROP_REASON,),
@@ -2451,6 +2476,7 @@ METRIC_ATTRIBUTES = {
     RL_LOGPROB: (ATTR_RL_LOGPROB_KIND, ATTR_RL_STEP, ATTR_RL_STAT,),
     RL_LOSS_ENTROPY: (ATTR_RL_STEP,),
     RL_LOSS_KL: (ATTR_RL_STEP, ATTR_RL_STAT,),
+    RL_LOSS_MULTI_TOKEN: (ATTR_RL_STEP,),
     RL_LOSS_POLICY: (ATTR_RL_STEP, ATTR_RL_STAT,),
     RL_LOSS_TOKEN: (ATTR_RL_HORIZON, ATTR_RL_STEP, ATTR_RL_DATASET,),
     RL_LOSS_TOTAL: (ATTR_RL_STEP, ATTR_RL_MODEL_ROLE,),
@@ -2481,18 +2507,18 @@ METRIC_ATTRIBUTES = {
     RL_MOE_FOURIER_POWER: (ATTR_RL_FREQUENCY, ATTR_RL_STEP, ATTR_RL_SUBJECT, ATTR_RL_DATA_BUCKET, ATTR_RL_LAYER,),
     RL_MOE_LOAD_VIOLATION: (ATTR_RL_MOE_VIOLATION, ATTR_RL_STEP, ATTR_RL_LAYER, ATTR_RL_STAT,),
     RL_MOE_NULL_RATIO: (ATTR_RL_STEP, ATTR_RL_LAYER, ATTR_RL_STAT,),
-    RL_MOE_ROUTED_EXPERTS: (ATTR_RL_STEP,),
     RL_MOE_ROUTER_LOSS: (ATTR_RL_MOE_LOSS_KIND, ATTR_RL_STEP, ATTR_RL_LAYER,),
     RL_MOE_ROUTER_NULL_LOSS: (ATTR_RL_STEP, ATTR_RL_LAYER,),
+    RL_MOE_ROUTING_REPORTED: (ATTR_RL_STEP,),
     RL_NONFINITE_COUNT: (ATTR_RL_STEP,),
-    RL_PASS_AT_K: (ATTR_RL_K, ATTR_RL_STEP, ATTR_RL_DATASET,),
+    RL_PASS_AT_K: (ATTR_RL_K, ATTR_RL_STEP, ATTR_RL_DATASET, ATTR_RL_AGENT_NAME,),
     RL_PERPLEXITY: (ATTR_RL_STEP,),
     RL_PHASE_DURATION: (ATTR_RL_PHASE, ATTR_RL_STEP, ATTR_RL_STATE_NAME, ATTR_RL_STAT,),
     RL_PHASE_TOKEN_DURATION: (ATTR_RL_PHASE, ATTR_RL_STEP,),
     RL_PROGRESS_EPOCH: (ATTR_RL_STEP,),
     RL_PROGRESS_ROLLOUT: (ATTR_RL_STEP, ATTR_RL_PHASE,),
     RL_PROGRESS_STEP: (ATTR_RL_STEP,),
-    RL_PROMPT_LENGTH: (ATTR_RL_STAT, ATTR_RL_STEP,),
+    RL_PROMPT_LENGTH: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
     RL_PROMPT_TRUNCATED_RATIO: (ATTR_RL_STEP,),
     RL_RECURRENCE_DEPTH: (ATTR_RL_STEP, ATTR_RL_STAT,),
     RL_RECURRENCE_DURATION: (ATTR_RL_RECURRENCE_ITERATION, ATTR_RL_STEP,),
@@ -2506,33 +2532,38 @@ METRIC_ATTRIBUTES = {
     RL_REQUEST_STAGE_DURATION: (ATTR_RL_STAT, ATTR_RL_REQUEST_STAGE, ATTR_RL_STEP,),
     RL_RESPONSE_ABORTED_RATIO: (ATTR_RL_STEP,),
     RL_RESPONSE_ERROR_RATIO: (ATTR_RL_ERROR_CATEGORY, ATTR_RL_STEP,),
-    RL_RESPONSE_LENGTH: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME,),
+    RL_RESPONSE_LENGTH: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
     RL_RESPONSE_LENGTH_NON_ABORTED: (ATTR_RL_STAT, ATTR_RL_STEP,),
     RL_RESPONSE_REPETITION_RATIO: (ATTR_RL_STEP,),
-    RL_RESPONSE_TRUNCATED_RATIO: (ATTR_RL_STEP,),
+    RL_RESPONSE_TRUNCATED_RATIO: (ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
     RL_RETURN: (ATTR_RL_STAT, ATTR_RL_STEP,),
-    RL_REWARD: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_REWARD_NAME,),
+    RL_REWARD: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_REWARD_NAME, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
     RL_REWARD_KL_PENALTY: (ATTR_RL_STAT, ATTR_RL_STEP,),
     RL_ROLLOUT_CACHE_HIT_RATIO: (ATTR_RL_STEP, ATTR_RL_DATASET,),
     RL_ROLLOUT_CACHE_TOKENS: (ATTR_RL_STEP,),
+    RL_ROLLOUT_INFLIGHT: (ATTR_RL_STEP, ATTR_RL_SAMPLE_SPLIT,),
+    RL_ROLLOUT_LIMIT: (ATTR_RL_STEP,),
     RL_ROLLOUT_LONGEST_SAMPLE_NON_GENERATION_TIME: (ATTR_RL_STEP,),
     RL_ROLLOUT_LONGEST_SAMPLE_THROUGHPUT: (ATTR_RL_STEP,),
+    RL_ROLLOUT_QUEUED: (ATTR_RL_STEP, ATTR_RL_SAMPLE_SPLIT,),
     RL_ROLLOUT_SPECULATION_ACCEPT_LENGTH: (ATTR_RL_STEP,),
     RL_ROLLOUT_SPECULATION_ACCEPT_RATIO: (ATTR_RL_STEP,),
     RL_ROLLOUT_THROUGHPUT: (ATTR_RL_SCOPE, ATTR_RL_STEP,),
     RL_ROLLOUT_THROUGHPUT_EFFECTIVE: (ATTR_RL_SCOPE, ATTR_RL_STEP,),
     RL_ROLLOUT_TOP_P_TOKENS: (ATTR_RL_STEP,),
-    RL_SAMPLE_DURATION: (ATTR_RL_PHASE, ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_STATE_NAME,),
+    RL_SAMPLE_DURATION: (ATTR_RL_PHASE, ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_STATE_NAME, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
+    RL_SAMPLES: (ATTR_RL_STEP,),
     RL_SAMPLES_ACCEPTED: (ATTR_RL_STEP,),
-    RL_SAMPLES_DROPPED: (ATTR_RL_DROP_REASON, ATTR_RL_STEP,),
+    RL_SAMPLES_DROPPED: (ATTR_RL_DROP_REASON, ATTR_RL_STEP, ATTR_RL_SAMPLE_SPLIT,),
     RL_SAMPLES_FILTERED_RATIO: (ATTR_RL_DROP_REASON, ATTR_RL_STEP,),
     RL_SAMPLES_GENERATED: (ATTR_RL_STEP,),
     RL_SAMPLES_KEPT_RATIO: (ATTR_RL_STEP,),
-    RL_SCORE: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME,),
+    RL_SCORE: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_SAMPLE_SET,),
     RL_SCORE_POSITIVE: (ATTR_RL_STEP,),
-    RL_SEQUENCE_LENGTH: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_SAMPLE_OUTCOME,),
-    RL_STALENESS: (ATTR_RL_STAT, ATTR_RL_STEP,),
+    RL_SEQUENCE_LENGTH: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_SAMPLE_OUTCOME, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
+    RL_STALENESS: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_STALENESS_PART,),
     RL_STALENESS_PROXIMAL: (ATTR_RL_STAT, ATTR_RL_STEP,),
+    RL_STALENESS_RATIO: (ATTR_RL_STEP,),
     RL_STALENESS_VIOLATIONS: (ATTR_RL_STEP,),
     RL_STALENESS_WORST: (ATTR_RL_STAT, ATTR_RL_STEP,),
     RL_STATE_AGE: (ATTR_RL_PHASE, ATTR_RL_STEP, ATTR_RL_STATE_NAME, ATTR_RL_LANE,),
@@ -2553,7 +2584,7 @@ METRIC_ATTRIBUTES = {
     RL_TOOL_CALLS: (ATTR_RL_STAT, ATTR_RL_STEP,),
     RL_TRAJECTORY_LENGTH: (ATTR_RL_STAT, ATTR_RL_TRAJECTORY_OBSERVATIONS, ATTR_RL_STEP,),
     RL_TRAJECTORY_VERSIONS: (ATTR_RL_STAT, ATTR_RL_STEP,),
-    RL_TURNS: (ATTR_RL_STAT, ATTR_RL_STEP,),
+    RL_TURNS: (ATTR_RL_STAT, ATTR_RL_STEP, ATTR_RL_ENVIRONMENT_NAME, ATTR_RL_AGENT_NAME, ATTR_RL_SAMPLE_SET,),
     RL_VALIDATION_LOSS: (ATTR_RL_STEP, ATTR_RL_DATASET, ATTR_RL_HORIZON,),
     RL_VALUE: (ATTR_RL_STAT, ATTR_RL_STEP,),
     RL_VALUE_EXPLAINED_VARIANCE: (ATTR_RL_STEP,),
@@ -2790,6 +2821,7 @@ ATTRIBUTE_TYPES = {
     ATTR_RAY_ACTOR_ID: "string",
     ATTR_RAY_JOB_ID: "string",
     ATTR_RAY_NODE_ID: "string",
+    ATTR_RL_AGENT_NAME: "string",
     ATTR_RL_ALGORITHM: "string",
     ATTR_RL_BALANCED: "boolean",
     ATTR_RL_BENCHMARK_HARNESS: "string",
@@ -2888,6 +2920,7 @@ ATTRIBUTE_TYPES = {
     ATTR_RL_SAMPLE_PROMPT: "string",
     ATTR_RL_SAMPLE_PROMPT_LENGTH: "int",
     ATTR_RL_SAMPLE_REWARD: "double",
+    ATTR_RL_SAMPLE_SET: "enum",
     ATTR_RL_SAMPLE_SPLIT: "enum",
     ATTR_RL_SAMPLE_TEXT_POLICY: "enum",
     ATTR_RL_SAMPLE_TEXT_TRUNCATED: "boolean",
@@ -2898,6 +2931,7 @@ ATTRIBUTE_TYPES = {
     ATTR_RL_SITE: "enum",
     ATTR_RL_SPAN_KIND: "enum",
     ATTR_RL_SPAN_SYNTHETIC: "boolean",
+    ATTR_RL_STALENESS_PART: "enum",
     ATTR_RL_STALL_DURATION: "double",
     ATTR_RL_STALL_EXPECTED: "double",
     ATTR_RL_STAT: "enum",
@@ -3064,12 +3098,14 @@ ENUMS = {
     ATTR_RL_ROLE: ("controller", "trainer", "actor", "critic", "ref", "reward", "rollout", "engine", "env", "judge", "evaluator", "checkpoint", "monitor",),
     ATTR_RL_RUN_STATUS: ("finished", "failed", "crashed", "killed", "preempted",),
     ATTR_RL_SAMPLE_OUTCOME: ("correct", "incorrect",),
+    ATTR_RL_SAMPLE_SET: ("all", "effective",),
     ATTR_RL_SAMPLE_SPLIT: ("train", "eval", "discarded",),
     ATTR_RL_SAMPLE_TEXT_POLICY: ("off", "hash", "redacted", "full",),
     ATTR_RL_SCOPE: ("global", "gpu",),
     ATTR_RL_SITE: ("attn", "mlp",),
     ATTR_RL_SPAN_KIND: ("loop", "sample", "reward", "train", "sync",),
-    ATTR_RL_STAT: ("mean", "max", "min", "std", "sum", "last", "p50", "p90", "p99",),
+    ATTR_RL_STALENESS_PART: ("in_flight", "in_queue",),
+    ATTR_RL_STAT: ("mean", "max", "min", "std", "sum", "last", "p10", "p50", "p90", "p99",),
     ATTR_RL_STATE_OP: ("begin", "end", "heartbeat",),
     ATTR_RL_STRAGGLER_VERDICT: ("once", "chronic", "insufficient",),
     ATTR_RL_WAIT_SIDE: ("trainer", "rollout",),
