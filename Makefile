@@ -69,8 +69,9 @@ system: ## System tests: the real binaries and the embedded engine (make deps bu
 	@packages=$$($(SYSTEM)); go test -count=1 -timeout 20m $$packages
 
 .PHONY: bench
-bench: ## Benchmarks, with allocations
-	@packages=$$($(UNIT)); go test -run '^$$' -bench . -benchmem $$packages $(wildcard ./test/bench)
+bench: deps build ## Benchmarks of hot paths, then the figures of docs/benchmarks.md (ten minutes)
+	@packages=$$($(UNIT)); go test -run '^$$' -bench . -benchmem $$packages
+	go run ./test/bench -rounds 5
 
 .PHONY: generate
 generate: $(GENERATORS) ## Write cmd/pitwall, the schema's and the components' generated code, and format everything
