@@ -118,8 +118,12 @@ type Rule struct {
 	Since, Until string
 }
 
-// Capture says what may stand in a place of a name: digits only, or any text without "/".
-type Capture struct{ Digits bool }
+// Capture says what may stand in a place of a name: the producer's Values, which become ours; or digits; or any text without
+// "/".
+type Capture struct {
+	Values []Translation
+	Digits bool
+}
 
 // AttributeRule maps one attribute key of a producer.
 type AttributeRule struct {

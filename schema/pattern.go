@@ -8,19 +8,20 @@ import (
 // pattern is a producer's name with captures.
 type pattern struct {
 	byType
-	name       Template
+	text       string
+	parts      []Part
 	captures   []Capture
 	attributes []*Attribute
-	// literal is the length of the literal text: the pattern with more of it is the better match.
+	// literal is the length of the text that is certain: the pattern with more of it is the better match.
 	literal int
 }
 
-func newPattern(r *Registry, rule Rule) (pattern, error) {
+func newPattern(r *Registry, rule Rule) (*pattern, error) {
 	name, err := ParseTemplate(rule.Name)
 	if err != nil {
-		return pattern{}, err
+		return nil, err
 	}
-	p := pattern{name: name, captures: rule.Captures}
+	p := &pattern{text: rule.Name, parts: name.Parts, captures: rule.Captures}
 	for _, part := range name.Parts {
 		p.literal += len(part.Literal)
 		if part.Attribute == "" {
@@ -28,49 +29,73 @@ func newPattern(r *Registry, rule Rule) (pattern, error) {
 		}
 		a := r.attributes[part.Attribute]
 		if a == nil {
-			return pattern{}, fmt.Errorf("%q captures the unknown attribute %q", rule.Name, part.Attribute)
+			return nil, fmt.Errorf("%q captures the unknown attribute %q", rule.Name, part.Attribute)
 		}
 		p.attributes = append(p.attributes, a)
 	}
 	if len(p.attributes) != len(p.captures) {
-		return pattern{}, fmt.Errorf("%q has %d captures and %d places for them", rule.Name, len(p.captures), len(p.attributes))
+		return nil, fmt.Errorf("%q has %d captures and %d places for them", rule.Name, len(p.captures), len(p.attributes))
+	}
+	for _, c := range p.captures {
+		p.literal += c.shortest()
 	}
 	return p, nil
 }
 
-// match returns what the name has in the places of the pattern. A capture is as short as the rest of the pattern allows.
-func (p *pattern) match(name string) ([]string, bool) {
-	if first := p.name.Parts[0].Literal; !strings.HasPrefix(name, first) {
-		return nil, false
+// shortest is the length of the shortest of the capture's values, 0 when it has none.
+func (c Capture) shortest() int {
+	if len(c.Values) == 0 {
+		return 0
 	}
-	captured := make([]string, 0, len(p.captures))
-	return p.rest(p.name.Parts, name, captured)
+	n := len(c.Values[0].Theirs)
+	for _, v := range c.Values {
+		n = min(n, len(v.Theirs))
+	}
+	return n
 }
 
-// rest matches the parts against all of text.
-func (p *pattern) rest(parts []Part, text string, captured []string) ([]string, bool) {
+// match returns what the name has in the places of the pattern, in our words. A capture is as short as the rest of the
+// pattern allows.
+func (p *pattern) match(name string) ([]string, bool) {
+	// Most patterns end here, before anything is allocated.
+	if last := p.parts[len(p.parts)-1].Literal; !strings.HasPrefix(name, p.parts[0].Literal) || !strings.HasSuffix(name, last) {
+		return nil, false
+	}
+	captured := make([]string, len(p.captures))
+	return captured, p.rest(p.parts, name, captured, 0)
+}
+
+// rest matches the parts against all of text. n counts the captures before them.
+func (p *pattern) rest(parts []Part, text string, captured []string, n int) bool {
 	if len(parts) == 0 {
-		return captured, text == ""
+		return text == ""
 	}
 	if literal := parts[0].Literal; literal != "" {
 		after, ok := strings.CutPrefix(text, literal)
-		if !ok {
-			return nil, false
-		}
-		return p.rest(parts[1:], after, captured)
+		return ok && p.rest(parts[1:], after, captured, n)
 	}
-	digits := p.captures[len(captured)].Digits
+	capture := p.captures[n]
+	for _, v := range capture.Values {
+		if after, ok := strings.CutPrefix(text, v.Theirs); ok && p.rest(parts[1:], after, captured, n+1) {
+			captured[n] = v.Ours
+			return true
+		}
+	}
+	if len(capture.Values) > 0 {
+		return false
+	}
 	for end := 0; end < len(text); end++ {
-		if text[end] == '/' || digits && (text[end] < '0' || text[end] > '9') {
-			break
+		if text[end] == '/' || capture.Digits && (text[end] < '0' || text[end] > '9') {
+			return false
 		}
 		// Two captures never touch, so the literal behind says at once whether the rest is worth a try.
 		if len(parts) > 1 && !strings.HasPrefix(text[end+1:], parts[1].Literal) {
 			continue
 		}
-		if all, ok := p.rest(parts[1:], text[end+1:], append(captured, text[:end+1])); ok {
-			return all, true
+		if p.rest(parts[1:], text[end+1:], captured, n+1) {
+			captured[n] = text[:end+1]
+			return true
 		}
 	}
-	return nil, false
+	return false
 }

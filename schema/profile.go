@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 )
@@ -10,9 +9,9 @@ import (
 type Profile struct {
 	producer   Producer
 	registry   *Registry
-	metrics    names
-	spans      names
-	events     names
+	metrics    lookup
+	spans      lookup
+	events     lookup
 	attributes map[string][]AttributeMapping
 }
 
@@ -104,8 +103,8 @@ func (p *Profile) At(version string) *Profile {
 func newProfile(r *Registry, producer Producer, version string) (*Profile, error) {
 	p := &Profile{producer: producer, registry: r, attributes: map[string][]AttributeMapping{}}
 	var err error
-	table := func(kind string, rules []Rule, target func(*Mapping, string) bool) names {
-		n, failure := newNames(r, rules, version, target)
+	table := func(kind string, rules []Rule, target func(*Mapping, string) bool) lookup {
+		n, failure := newLookup(r, rules, version, target)
 		if failure != nil {
 			err = fmt.Errorf("schema: producer %q: %s: %w", producer.Name, kind, failure)
 		}
@@ -166,146 +165,4 @@ func (r *Registry) aliases() []AttributeRule {
 		return nil
 	}
 	return r.definition.Producers[i].Attributes
-}
-
-// current leaves of rules that share name, type and labels the one that a version of the producer means.
-func current(rules []Rule, version string) []Rule {
-	type key struct {
-		name, when string
-		t          SourceType
-	}
-	best := map[key]int{}
-	var kept []Rule
-	for _, rule := range rules {
-		k := key{rule.Name, fmt.Sprint(rule.When), rule.Type}
-		i, taken := best[k]
-		switch {
-		case !taken:
-			best[k] = len(kept)
-			kept = append(kept, rule)
-		case rule.newer(kept[i], version):
-			kept[i] = rule
-		}
-	}
-	return kept
-}
-
-func (r Rule) newer(other Rule, version string) bool {
-	if version != "" && r.covers(version) != other.covers(version) {
-		return r.covers(version)
-	}
-	return CompareVersions(r.Since, other.Since) > 0
-}
-
-func (r Rule) covers(version string) bool {
-	return (r.Since == "" || CompareVersions(r.Since, version) <= 0) && (r.Until == "" || CompareVersions(version, r.Until) <= 0)
-}
-
-// names finds mappings by a producer's name.
-type names struct {
-	exact map[string]*byType
-	// patterns are the names with captures, those with more literal text first.
-	patterns []pattern
-}
-
-// byType holds the mappings of one name.
-type byType struct {
-	any   []Mapping
-	typed []typed
-}
-
-type typed struct {
-	t        SourceType
-	mappings []Mapping
-}
-
-func (n *names) find(name string, t SourceType) []Mapping {
-	if found := n.exact[name]; found != nil {
-		return found.of(t)
-	}
-	for i := range n.patterns {
-		if captured, ok := n.patterns[i].match(name); ok {
-			if mappings := n.patterns[i].of(t); mappings != nil {
-				return withCaptured(mappings, n.patterns[i].attributes, captured)
-			}
-		}
-	}
-	return nil
-}
-
-func (b *byType) of(t SourceType) []Mapping {
-	for i := range b.typed {
-		if b.typed[i].t == t {
-			return b.typed[i].mappings
-		}
-	}
-	return b.any
-}
-
-func (b *byType) add(t SourceType, m Mapping) {
-	if t == AnyType {
-		b.any = append(b.any, m)
-		return
-	}
-	i := slices.IndexFunc(b.typed, func(e typed) bool { return e.t == t })
-	if i < 0 {
-		i = len(b.typed)
-		b.typed = append(b.typed, typed{t: t})
-	}
-	b.typed[i].mappings = append(b.typed[i].mappings, m)
-}
-
-func newNames(r *Registry, rules []Rule, version string, target func(*Mapping, string) bool) (names, error) {
-	n := names{exact: make(map[string]*byType, len(rules))}
-	for _, rule := range current(rules, version) {
-		m := Mapping{Scale: cmp.Or(rule.Scale, 1), When: rule.When}
-		if !target(&m, rule.To) {
-			return names{}, fmt.Errorf("%q becomes the unknown %q", rule.Name, rule.To)
-		}
-		for _, set := range rule.Set {
-			a := r.attributes[set.Attribute]
-			if a == nil {
-				return names{}, fmt.Errorf("%q sets the unknown attribute %q", rule.Name, set.Attribute)
-			}
-			m.Set = append(m.Set, Assignment{a, set.Value})
-		}
-		if len(rule.Captures) == 0 {
-			if n.exact[rule.Name] == nil {
-				n.exact[rule.Name] = &byType{}
-			}
-			n.exact[rule.Name].add(rule.Type, m)
-			continue
-		}
-		if err := n.addPattern(r, rule, m); err != nil {
-			return names{}, err
-		}
-	}
-	slices.SortStableFunc(n.patterns, func(a, b pattern) int { return cmp.Compare(b.literal, a.literal) })
-	return n, nil
-}
-
-func (n *names) addPattern(r *Registry, rule Rule, m Mapping) error {
-	i := slices.IndexFunc(n.patterns, func(p pattern) bool { return p.name.String() == rule.Name })
-	if i < 0 {
-		p, err := newPattern(r, rule)
-		if err != nil {
-			return err
-		}
-		i = len(n.patterns)
-		n.patterns = append(n.patterns, p)
-	}
-	n.patterns[i].add(rule.Type, m)
-	return nil
-}
-
-func withCaptured(mappings []Mapping, attributes []*Attribute, captured []string) []Mapping {
-	result := slices.Clone(mappings)
-	for i := range result {
-		set := slices.Clone(result[i].Set)
-		for j, a := range attributes {
-			set = append(set, Assignment{a, captured[j]})
-		}
-		result[i].Set = set
-	}
-	return result
 }

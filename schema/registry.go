@@ -20,7 +20,7 @@ type Registry struct {
 	definition Definition
 }
 
-// Load returns the registry that this program was built with. It costs under a millisecond; keep what it returns.
+// Load returns the registry that this program was built with. It builds maps, for some milliseconds: keep it.
 func Load() (*Registry, error) { return New(generated()) }
 
 // New makes a registry of its definition, which package source reads from YAML and schema/generate writes as Go.

@@ -92,19 +92,34 @@ func (c *compiler) rules(g *Group, of func(*schema.Producer) *[]schema.Rule) {
 		if s.Derived {
 			continue
 		}
+		rule := schema.Rule{
+			Name: s.Name.String(), To: g.Name, Type: s.Type, When: s.When, Set: s.Set, Since: s.Since, Until: s.Until,
+		}
+		if s.Scale != 1 {
+			rule.Scale = s.Scale
+		}
+		if s.open() {
+			rule.Captures = s.compileCaptures()
+			*rules = append(*rules, rule)
+			continue
+		}
 		for _, e := range s.expand() {
-			rule := schema.Rule{
-				Name: e.Name.String(), To: g.Name, Type: s.Type, When: s.When, Set: e.Set, Since: s.Since, Until: s.Until,
-			}
-			if s.Scale != 1 {
-				rule.Scale = s.Scale
-			}
-			for _, open := range e.Open {
-				rule.Captures = append(rule.Captures, schema.Capture{Digits: open.Digits})
-			}
+			rule.Name, rule.Set = e.name.String(), e.set
 			*rules = append(*rules, rule)
 		}
 	}
+}
+
+func (s *Source) compileCaptures() []schema.Capture {
+	var captures []schema.Capture
+	for _, c := range s.Captures {
+		compiled := schema.Capture{Digits: c.Digits}
+		for _, v := range c.Values {
+			compiled.Values = append(compiled.Values, schema.Translation(v))
+		}
+		captures = append(captures, compiled)
+	}
+	return captures
 }
 
 func (g *Group) compileUses() []schema.Use {

@@ -146,16 +146,19 @@ func (s *Source) captures(attribute string) bool {
 	return slices.ContainsFunc(s.Captures, func(c Capture) bool { return c.Attribute == attribute })
 }
 
+// open reports whether a place in the name may hold more than a list of values.
+func (s *Source) open() bool {
+	return slices.ContainsFunc(s.Captures, func(c Capture) bool { return len(c.Values) == 0 })
+}
+
 // expanded is one of the names that a source stands for: captures of known values are replaced by them, open ones stay.
 type expanded struct {
-	Name schema.Template
-	Set  []schema.Condition
-	// Open are the captures that stay, in order.
-	Open []Capture
+	name schema.Template
+	set  []schema.Condition
 }
 
 func (s *Source) expand() []expanded {
-	names := []expanded{{Set: s.Set}}
+	names := []expanded{{set: s.Set}}
 	capture := 0
 	for _, part := range s.Name.Parts {
 		var c Capture
@@ -166,12 +169,11 @@ func (s *Source) expand() []expanded {
 		var longer []expanded
 		for _, name := range names {
 			if len(c.Values) == 0 {
-				longer = append(longer, name.with(part, c))
+				longer = append(longer, name.with(part, name.set))
 			}
 			for _, v := range c.Values {
-				next := name.with(schema.Part{Literal: v.Theirs}, Capture{})
-				next.Set = append(slices.Clone(name.Set), schema.Condition{Attribute: c.Attribute, Value: v.Ours})
-				longer = append(longer, next)
+				set := append(slices.Clone(name.set), schema.Condition{Attribute: c.Attribute, Value: v.Ours})
+				longer = append(longer, name.with(schema.Part{Literal: v.Theirs}, set))
 			}
 		}
 		names = longer
@@ -180,18 +182,14 @@ func (s *Source) expand() []expanded {
 }
 
 // with returns the name with one more part; literals next to each other become one.
-func (e expanded) with(part schema.Part, open Capture) expanded {
-	parts := slices.Clone(e.Name.Parts)
+func (e expanded) with(part schema.Part, set []schema.Condition) expanded {
+	parts := slices.Clone(e.name.Parts)
 	if last := len(parts) - 1; last >= 0 && part.Attribute == "" && parts[last].Attribute == "" {
 		parts[last].Literal += part.Literal
 	} else {
 		parts = append(parts, part)
 	}
-	e.Name = schema.Template{Parts: parts}
-	if open.Attribute != "" {
-		e.Open = append(slices.Clone(e.Open), open)
-	}
-	return e
+	return expanded{schema.Template{Parts: parts}, set}
 }
 
 // checkSources finds names of one producer that would become two metrics, spans or events.
@@ -203,10 +201,10 @@ func (l *loader) checkSources() {
 				continue
 			}
 			for _, e := range s.expand() {
-				key := kind + " " + s.Producer + ":" + shape(e.Name)
+				key := kind + " " + s.Producer + ":" + shape(e.name)
 				for _, other := range seen[key] {
 					if overlap(s, other.Source) {
-						l.fail(s.Place, "%s %q: source %s:%s is already %q at %s", kind, target, s.Producer, e.Name, other.target, other.Place)
+						l.fail(s.Place, "%s %q: source %s:%s is already %q at %s", kind, target, s.Producer, e.name, other.target, other.Place)
 						break
 					}
 				}
