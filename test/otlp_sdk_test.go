@@ -21,6 +21,7 @@ import (
 
 // TestSDKMetrics sends from the OpenTelemetry SDK, twice, all its synchronous kinds of instruments and an observable
 // one. Each row expected is written down here; only the times are the SDK's own.
+// The names are none of the registry's, but one.
 func TestSDKMetrics(t *testing.T) {
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "")
 	t.Setenv("OTEL_SERVICE_NAME", "")
@@ -38,13 +39,13 @@ func TestSDKMetrics(t *testing.T) {
 		// Counters go on; a histogram's rows hold what came since the rows before, so they add up.
 		want = append(want, trainer.wantGauges(second)...)
 		want = append(want,
-			trainer.row(second, "rl.tokens", 1025, "{token}"),
+			trainer.row(second, "lab.tokens", 1025, "{token}"),
 			trainer.costRow(second),
-			trainer.row(second, "rl.step_time.count", 1, "1"),
-			trainer.row(second, "rl.step_time.sum", 0.5, "s"),
-			trainer.bucket(second, "rl.step_time.bucket", "1", 1),
-			trainer.row(second, "rl.reward.count", 0, "1"),
-			trainer.row(second, "rl.reward.sum", 0, ""),
+			trainer.row(second, "lab.step_time.count", 1, "1"),
+			trainer.row(second, "lab.step_time.sum", 0.5, "s"),
+			trainer.bucket(second, "lab.step_time.bucket", "1", 1),
+			trainer.row(second, "lab.reward.count", 0, "1"),
+			trainer.row(second, "lab.reward.sum", 0, ""),
 		)
 		requireRows(t, want, storedRows(t, c.Query, "run_id = 'run-grpc'"))
 	})
@@ -59,12 +60,12 @@ func TestSDKMetrics(t *testing.T) {
 		want := trainer.wantFirst(first, true)
 		want = append(want, trainer.wantGauges(second)...)
 		want = append(want,
-			trainer.row(second, "rl.tokens", 1, "{token}"),
-			trainer.row(second, "rl.step_time.count", 1, "1"),
-			trainer.row(second, "rl.step_time.sum", 0.5, "s"),
-			trainer.row(second, "rl.step_time.min", 0.5, "s"),
-			trainer.row(second, "rl.step_time.max", 0.5, "s"),
-			trainer.bucket(second, "rl.step_time.bucket", "1", 1),
+			trainer.row(second, "lab.tokens", 1, "{token}"),
+			trainer.row(second, "lab.step_time.count", 1, "1"),
+			trainer.row(second, "lab.step_time.sum", 0.5, "s"),
+			trainer.row(second, "lab.step_time.min", 0.5, "s"),
+			trainer.row(second, "lab.step_time.max", 0.5, "s"),
+			trainer.bucket(second, "lab.step_time.bucket", "1", 1),
 		)
 		requireRows(t, want, storedRows(t, c.Query, "run_id = 'run-http'"))
 	})
@@ -115,7 +116,7 @@ func newTrainer(t *testing.T, run string, exporter sdk.Exporter) *trainer {
 	sent := &timed{Exporter: exporter}
 	provider := sdk.NewMeterProvider(
 		sdk.WithReader(sdk.NewPeriodicReader(sent, sdk.WithInterval(time.Hour))),
-		sdk.WithView(sdk.NewView(sdk.Instrument{Name: "rl.reward"},
+		sdk.WithView(sdk.NewView(sdk.Instrument{Name: "lab.reward"},
 			// Scale 0: the bounds are powers of two.
 			sdk.Stream{Aggregation: sdk.AggregationBase2ExponentialHistogram{MaxSize: 160, MaxScale: 0}})),
 		sdk.WithResource(resource.NewSchemaless(
@@ -144,11 +145,11 @@ func (tr *trainer) train(t *testing.T) (first, second map[string]int64) {
 	memory, err := meter.Float64Gauge("system.memory.utilization", metric.WithUnit("1"))
 	must(err)
 	memory.Record(ctx, 0.25, metric.WithAttributes(attribute.String("system.memory.state", "used")))
-	tokens, err := meter.Int64Counter("rl.tokens", metric.WithUnit("{token}"))
+	tokens, err := meter.Int64Counter("lab.tokens", metric.WithUnit("{token}"))
 	must(err)
 	tokens.Add(ctx, 1000)
 	tokens.Add(ctx, 24)
-	cost, err := meter.Float64Counter("rl.cost", metric.WithUnit("USD"))
+	cost, err := meter.Float64Counter("lab.cost", metric.WithUnit("USD"))
 	must(err)
 	cost.Add(ctx, 0.5, metric.WithAttributes(
 		attribute.Int("rl.device.index", 3), attribute.Bool("spot", true), attribute.Int64("zone", -2),
@@ -158,23 +159,23 @@ func (tr *trainer) train(t *testing.T) (first, second map[string]int64) {
 		attribute.ByteSlice("bytes", []byte{0, 255}), attribute.Slice("mixed", attribute.IntValue(1), attribute.StringValue("x")),
 		attribute.Map("nested", attribute.String("b", "2"), attribute.Map("a", attribute.Bool("deep", true))),
 	))
-	queue, err := meter.Int64UpDownCounter("rl.queue")
+	queue, err := meter.Int64UpDownCounter("lab.queue")
 	must(err)
 	queue.Add(ctx, 5, metric.WithAttributes(attribute.String("gpu", "1")))
 	queue.Add(ctx, -7, metric.WithAttributes(attribute.String("gpu", "1")))
-	_, err = meter.Float64ObservableGauge("rl.temperature", metric.WithUnit("Cel"),
+	_, err = meter.Float64ObservableGauge("lab.temperature", metric.WithUnit("Cel"),
 		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
 			o.Observe(61.5, metric.WithAttributes(attribute.Int("rl.device.index", 0)))
 			o.Observe(62.5, metric.WithAttributes(attribute.Int("rl.device.index", 1)))
 			return nil
 		}))
 	must(err)
-	stepTime, err := meter.Float64Histogram("rl.step_time", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(0.1, 1, 10))
+	stepTime, err := meter.Float64Histogram("lab.step_time", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(0.1, 1, 10))
 	must(err)
 	for _, seconds := range []float64{0.0625, 0.5, 0.75, 32} {
 		stepTime.Record(ctx, seconds)
 	}
-	reward, err := meter.Float64Histogram("rl.reward")
+	reward, err := meter.Float64Histogram("lab.reward")
 	must(err)
 	for _, r := range []float64{1.5, 3, 4, -3, 0} {
 		reward.Record(ctx, r)
@@ -195,24 +196,24 @@ const trainerTags = `{"rl.role":"actor","service.name":"trainer"}`
 // those of the time since the start are not those of the time since the export before.
 func (tr *trainer) wantFirst(at map[string]int64, extremes bool) []row {
 	rows := append(tr.wantGauges(at),
-		tr.row(at, "rl.tokens", 1024, "{token}"),
+		tr.row(at, "lab.tokens", 1024, "{token}"),
 		tr.costRow(at),
-		tr.row(at, "rl.step_time.count", 4, "1"),
-		tr.row(at, "rl.step_time.sum", 33.3125, "s"),
-		tr.bucket(at, "rl.step_time.bucket", "0.1", 1),
-		tr.bucket(at, "rl.step_time.bucket", "1", 2),
-		tr.bucket(at, "rl.step_time.bucket", "+Inf", 1),
-		tr.row(at, "rl.reward.count", 5, "1"),
-		tr.row(at, "rl.reward.sum", 5.5, ""),
-		tr.bucket(at, "rl.reward.bucket", "-2", 1),
-		tr.bucket(at, "rl.reward.bucket", "0", 1),
-		tr.bucket(at, "rl.reward.bucket", "2", 1),
-		tr.bucket(at, "rl.reward.bucket", "4", 2),
+		tr.row(at, "lab.step_time.count", 4, "1"),
+		tr.row(at, "lab.step_time.sum", 33.3125, "s"),
+		tr.bucket(at, "lab.step_time.bucket", "0.1", 1),
+		tr.bucket(at, "lab.step_time.bucket", "1", 2),
+		tr.bucket(at, "lab.step_time.bucket", "+Inf", 1),
+		tr.row(at, "lab.reward.count", 5, "1"),
+		tr.row(at, "lab.reward.sum", 5.5, ""),
+		tr.bucket(at, "lab.reward.bucket", "-2", 1),
+		tr.bucket(at, "lab.reward.bucket", "0", 1),
+		tr.bucket(at, "lab.reward.bucket", "2", 1),
+		tr.bucket(at, "lab.reward.bucket", "4", 2),
 	)
 	if extremes {
 		rows = append(rows,
-			tr.row(at, "rl.step_time.min", 0.0625, "s"), tr.row(at, "rl.step_time.max", 32, "s"),
-			tr.row(at, "rl.reward.min", -3, ""), tr.row(at, "rl.reward.max", 4, ""),
+			tr.row(at, "lab.step_time.min", 0.0625, "s"), tr.row(at, "lab.step_time.max", 32, "s"),
+			tr.row(at, "lab.reward.min", -3, ""), tr.row(at, "lab.reward.max", 4, ""),
 		)
 	}
 	return rows
@@ -225,15 +226,15 @@ func (tr *trainer) wantGauges(at map[string]int64) []row {
 	stale := tr.row(at, "loss", 9, "nat")
 	memory := tr.row(at, "system.memory.utilization", 25, "%") // a ratio that the table shows as percent
 	memory.metric = "sys.mem_percent"
-	queue := tr.row(at, "rl.queue", -2, "")
+	queue := tr.row(at, "lab.queue", -2, "")
 	queue.device = 1
-	cold, warm := tr.row(at, "rl.temperature", 61.5, "Cel"), tr.row(at, "rl.temperature", 62.5, "Cel")
+	cold, warm := tr.row(at, "lab.temperature", 61.5, "Cel"), tr.row(at, "lab.temperature", 62.5, "Cel")
 	cold.device, warm.device = 0, 1
 	return []row{loss, stale, memory, queue, cold, warm}
 }
 
 func (tr *trainer) costRow(at map[string]int64) row {
-	r := tr.row(at, "rl.cost", 0.5, "USD")
+	r := tr.row(at, "lab.cost", 0.5, "USD")
 	r.device = 3
 	r.tags = `{"bools":[true,false],"bytes":"AP8=","factor":1.5,"floats":[0.5,-1],"ints":[1,2],"mixed":[1,"x"],"names":["a","b"],` +
 		`"nested":{"a":{"deep":true},"b":"2"},"quote":"say \"hi\"","rl.role":"actor","service.name":"trainer","spot":true,"zone":-2}`
