@@ -133,6 +133,7 @@ func generatedAttributes() []Attribute {
 		{Name: "pitwall.drop.reason", Type: "enum", Brief: "Why points were dropped that had been accepted.", Members: []string{"no_recorded_value", "time_outside", "log_damaged", "rejected", "duplicate", "over_limit", "schema"}},
 		{Name: "pitwall.error.class", Type: "enum", Brief: "What an error of the server asks for.", Members: []string{"retryable", "permanent", "configuration"}},
 		{Name: "pitwall.price_table.version", Type: "string", Brief: "Version of the price list that an estimated cost was made with."},
+		{Name: "pitwall.quarantine.reason", Type: "string", Brief: "Why the data of a resource was sent to the second pipeline; what was not sent there does not have it."},
 		{Name: "pitwall.refuse.reason", Type: "enum", Brief: "Why points were not accepted. The sender knows and may send them again.", Members: []string{"log_full", "log_failed", "too_large", "memory", "shutdown"}},
 		{Name: "pitwall.schema.action", Type: "enum", Brief: "What was done.", Members: []string{"observe", "coerce", "quarantine", "reject"}},
 		{Name: "pitwall.schema.producer", Type: "string", Brief: "Producer whose names were recognised; absent for none."},

@@ -262,6 +262,8 @@ const (
 	AttributePitwallErrorClass = "pitwall.error.class"
 	// AttributePitwallPriceTableVersion: Version of the price list that an estimated cost was made with.
 	AttributePitwallPriceTableVersion = "pitwall.price_table.version"
+	// AttributePitwallQuarantineReason: Why the data of a resource was sent to the second pipeline; what was not sent there does not have it.
+	AttributePitwallQuarantineReason = "pitwall.quarantine.reason"
 	// AttributePitwallRefuseReason: Why points were not accepted. The sender knows and may send them again.
 	AttributePitwallRefuseReason = "pitwall.refuse.reason"
 	// AttributePitwallSchemaAction: What was done.

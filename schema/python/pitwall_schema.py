@@ -701,6 +701,7 @@ ATTR_PITWALL_COMPONENT = "pitwall.component"  # The component that the figure is
 ATTR_PITWALL_DROP_REASON = "pitwall.drop.reason"  # Why points were dropped that had been accepted.
 ATTR_PITWALL_ERROR_CLASS = "pitwall.error.class"  # What an error of the server asks for.
 ATTR_PITWALL_PRICE_TABLE_VERSION = "pitwall.price_table.version"  # Version of the price list that an estimated cost was made with.
+ATTR_PITWALL_QUARANTINE_REASON = "pitwall.quarantine.reason"  # Why the data of a resource was sent to the second pipeline; what was not sent there does not have it.
 ATTR_PITWALL_REFUSE_REASON = "pitwall.refuse.reason"  # Why points were not accepted. The sender knows and may send them again.
 ATTR_PITWALL_SCHEMA_ACTION = "pitwall.schema.action"  # What was done.
 ATTR_PITWALL_SCHEMA_PRODUCER = "pitwall.schema.producer"  # Producer whose names were recognised; absent for none.
@@ -2804,6 +2805,7 @@ ATTRIBUTE_TYPES = {
     ATTR_PITWALL_DROP_REASON: "enum",
     ATTR_PITWALL_ERROR_CLASS: "enum",
     ATTR_PITWALL_PRICE_TABLE_VERSION: "string",
+    ATTR_PITWALL_QUARANTINE_REASON: "string",
     ATTR_PITWALL_REFUSE_REASON: "enum",
     ATTR_PITWALL_SCHEMA_ACTION: "enum",
     ATTR_PITWALL_SCHEMA_PRODUCER: "string",
