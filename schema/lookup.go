@@ -44,6 +44,9 @@ func (r Rule) covers(version string) bool {
 	return (r.Since == "" || CompareVersions(r.Since, version) <= 0) && (r.Until == "" || CompareVersions(version, r.Until) <= 0)
 }
 
+// maxName bounds the names that patterns are tried on: matching several captures takes a power of the length.
+const maxName = 512
+
 // lookup finds mappings by a producer's name.
 type lookup struct {
 	exact map[string]*byType
@@ -65,6 +68,9 @@ type typed struct {
 func (n *lookup) find(name string, t SourceType) []Mapping {
 	if found := n.exact[name]; found != nil {
 		return found.of(t)
+	}
+	if len(name) > maxName {
+		return nil
 	}
 	for _, p := range n.patterns {
 		if captured, ok := p.match(name); ok {

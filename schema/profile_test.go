@@ -67,6 +67,7 @@ func TestProfileMetric(t *testing.T) {
 	f("verl", "eval/math/max", schema.Gauge, "rl.eval rl.dataset=math rl.stat=max")
 	f("verl", "eval/a/b/max", schema.Gauge, "")
 	f("verl", "eval//max", schema.Gauge, "")
+	f("verl", "eval/"+strings.Repeat("x", 512)+"/max", schema.Gauge, "")
 	f("verl", "eval/math/count", schema.Gauge, "rl.score rl.dataset=math rl.layer=0")
 	f("verl", "layer_12", schema.Gauge, "rl.score rl.stat=max rl.layer=12")
 	f("verl", "layer_x", schema.Gauge, "")

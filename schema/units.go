@@ -8,7 +8,7 @@ import (
 // Convert returns the factor by which a value in one unit becomes a value in another, and whether there is one: "ms" to
 // "s" is 0.001. Units are UCUM; spellings that producers use ("sec", "tokens", "GiB") are understood on either side.
 // GB, GBy, MB … are powers of 1000; a producer that says GB and divides by 1024 must be given GiBy in the registry.
-// A count in braces and "1" convert into each other: UCUM gives text in braces no meaning.
+// A unit that nobody knows still converts to itself. A count in braces and "1" convert into each other: UCUM gives text in braces no meaning.
 func Convert(from, to string) (scale float64, ok bool) {
 	if from == to {
 		return 1, from != ""
@@ -39,7 +39,7 @@ func KnownUnit(text string) bool {
 }
 
 // unit says what a value is worth in the dimension's base unit: value*times/over, both whole numbers, so that a
-// conversion rounds once. dimension is "time", "data", "" for pure numbers, "data/time" for a rate.
+// conversion rounds once. dimension is "time", "data", "" for pure numbers, "data/time" for a rate, "/time" for Hz.
 type unit struct {
 	dimension   string
 	times, over float64
@@ -138,13 +138,13 @@ func dataUnit(text string) (unit, bool) {
 func physicalUnit(text string) (unit, bool) {
 	switch text {
 	case "Hz":
-		return unit{"frequency", 1, 1}, true
+		return unit{"/time", 1, 1}, true
 	case "kHz":
-		return unit{"frequency", 1e3, 1}, true
+		return unit{"/time", 1e3, 1}, true
 	case "MHz":
-		return unit{"frequency", 1e6, 1}, true
+		return unit{"/time", 1e6, 1}, true
 	case "GHz":
-		return unit{"frequency", 1e9, 1}, true
+		return unit{"/time", 1e9, 1}, true
 	case "W":
 		return unit{"power", 1, 1}, true
 	case "mW":
