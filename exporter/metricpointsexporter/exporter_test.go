@@ -202,6 +202,15 @@ func TestExporter_FullLogAsksToRetryLater(t *testing.T) {
 	assert.EqualValues(t, 20_000, observed(t, r, "otelcol_metricpoints_points_refused"))
 }
 
+func TestExporter_RequestThatNeverFitsIsNotToBeSentAgain(t *testing.T) {
+	r := start(t, config(t, "http://127.0.0.1:1", func(c *Config) { c.Log.MaxSizeMiB = 16 }))
+	values := make([]float64, 2_000_000) // half of a log of 16 MiB takes no 16 MB
+	err := r.exporter.ConsumeMetrics(context.Background(), requestOf("flood", values...))
+	require.ErrorContains(t, err, "too large")
+	assert.True(t, consumererror.IsPermanent(err))
+	assert.EqualValues(t, len(values), observed(t, r, "otelcol_metricpoints_points_refused"))
+}
+
 func TestExporter_SecondOwnerOfALogDirectoryIsRefused(t *testing.T) {
 	c := config(t, "http://127.0.0.1:1")
 	start(t, c)

@@ -292,7 +292,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.MetricpointsPointsRefused, err = builder.meter.Int64ObservableCounter(
 		"otelcol_metricpoints_points_refused",
-		metric.WithDescription("Points not accepted because the log was full or could not be written; their senders were told to retry. [Beta]"),
+		metric.WithDescription("Points not accepted because the log was full or could not be written, where senders were told to retry, or because their request can never fit. [Beta]"),
 		metric.WithUnit("{point}"),
 	)
 	errs = errors.Join(errs, err)

@@ -145,7 +145,7 @@ func AssertEqualMetricpointsPointsQueued(t *testing.T, tt *componenttest.Telemet
 func AssertEqualMetricpointsPointsRefused(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_metricpoints_points_refused",
-		Description: "Points not accepted because the log was full or could not be written; their senders were told to retry. [Beta]",
+		Description: "Points not accepted because the log was full or could not be written, where senders were told to retry, or because their request can never fit. [Beta]",
 		Unit:        "{point}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,

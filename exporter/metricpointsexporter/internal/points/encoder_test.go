@@ -208,6 +208,34 @@ func TestEncoder_LongNamesAreCutAndNotRemembered(t *testing.T) {
 	assert.Equal(t, 1, counts.Truncated)
 }
 
+func TestEncoder_BucketsDoNotMultiplyHugeTags(t *testing.T) {
+	settings := newSettings(t)
+	settings.MaxAttributeBytes, settings.MaxTagsBytes = 60_000, 64_000
+	metrics := pmetric.NewMetrics()
+	histogram := metrics.ResourceMetrics().AppendEmpty().ScopeMetrics().AppendEmpty().Metrics().AppendEmpty().SetEmptyHistogram()
+	dp := histogram.DataPoints().AppendEmpty()
+	dp.SetTimestamp(pcommon.NewTimestampFromTime(at))
+	dp.Attributes().PutStr("huge", strings.Repeat("x", 50_000))
+	const buckets = 10_000 // with these tags half a GB
+	for i := range buckets {
+		dp.ExplicitBounds().Append(float64(i))
+		dp.BucketCounts().Append(1)
+	}
+	payload, counts := points.NewEncoder(settings).Encode(metrics, at)
+	assert.Less(t, len(payload), 40<<20)
+	rows := decode(t, payload)
+	require.Len(t, rows, buckets+1) // and the count
+	assert.True(t, strings.HasPrefix(rows[1].tags, `{"huge":"x`))
+	assert.Equal(t, `{"le":"9999"}`, rows[buckets].tags)
+	whole := 0
+	for _, r := range rows {
+		if len(r.tags) > 50_000 {
+			whole++
+		}
+	}
+	assert.Equal(t, buckets+1-whole, counts.Truncated)
+}
+
 func TestEncoder_RequestsDoNotLeakIntoEachOther(t *testing.T) {
 	encoder := points.NewEncoder(newSettings(t))
 	first := request(t, gauge(list(str("rl.run.id", "one"), str("service.name", "a")), "", str("tag", "1")))

@@ -41,6 +41,7 @@ type Counts struct {
 	NoRecordedValue, TimeDropped int
 	// TimeOutside counts points outside the window, whatever the policy did with them.
 	TimeOutside int
-	// Truncated counts values cut at a limit and tags left out for MaxTagsBytes.
+	// Truncated counts values cut at a limit, tags left out for MaxTagsBytes, and rows without tags because those of the
+	// request are too many.
 	Truncated int
 }

@@ -33,6 +33,10 @@ const (
 	fromResource
 )
 
+// maxRequestTags bounds the tags of one request, in bytes. A histogram repeats its point's tags in every bucket's row, so
+// a request of a megabyte could otherwise ask for gigabytes.
+const maxRequestTags = 32 << 20
+
 // extraTag is a tag that the encoding itself adds: le or quantile.
 type extraTag struct {
 	key  string
@@ -68,6 +72,10 @@ func (e *Encoder) tags(extra extraTag) uint32 {
 	e.pieces = e.pieces[:0]
 	if extra.key != "" {
 		e.pieces = append(e.pieces, piece{key: extra.key, origin: fromExtra})
+	}
+	if len(e.batch.tags.bytes) > maxRequestTags {
+		e.counts.Truncated++
+		return e.renderTags(extra)
 	}
 	for i := range e.attributes {
 		if !e.attributes[i].taken {
