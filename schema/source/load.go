@@ -134,12 +134,7 @@ func (l *loader) claim(at Place, kind, key string) bool {
 }
 
 func (l *loader) addManifest(name string, text []byte) {
-	var manifest struct {
-		Name           string `yaml:"name"`
-		Description    string `yaml:"description"`
-		SemconvVersion string `yaml:"semconv_version"`
-		SchemaBaseURL  string `yaml:"schema_base_url"`
-	}
+	var manifest rawManifest
 	l.parse(name, text, &manifest)
 	if !l.versions.MatchString(manifest.SemconvVersion) {
 		l.fail(Place{name, 1}, "semconv_version %q is not a semantic version", manifest.SemconvVersion)

@@ -13,6 +13,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+type rawManifest struct {
+	Name           string `yaml:"name"`
+	Description    string `yaml:"description"`
+	SemconvVersion string `yaml:"semconv_version"`
+	SchemaBaseURL  string `yaml:"schema_base_url"`
+}
+
 // group is one entry of groups as it is written, with its line. The fields are those of the semantic conventions.
 type group struct {
 	line int
