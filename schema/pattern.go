@@ -84,7 +84,7 @@ func (p *pattern) rest(parts []Part, text string, captured []string, n int) bool
 	if len(capture.Values) > 0 {
 		return false
 	}
-	for end := 0; end < len(text); end++ {
+	for end := range len(text) {
 		if text[end] == '/' || capture.Digits && (text[end] < '0' || text[end] > '9') {
 			return false
 		}

@@ -25,6 +25,7 @@ func (t SourceType) String() string {
 		return "histogram"
 	case Summary:
 		return "summary"
+	case AnyType:
 	}
 	return ""
 }

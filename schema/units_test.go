@@ -13,7 +13,7 @@ func TestConvert(t *testing.T) {
 		t.Helper()
 		got, ok := Convert(from, to)
 		assert.True(t, ok, "%s to %s", from, to)
-		assert.Equal(t, want, got, "%s to %s", from, to) //nolint:testifylint // exact on purpose
+		assert.Equal(t, want, got, "%s to %s", from, to)
 	}
 	f("s", "s", 1)
 	f("ms", "s", 0.001)
@@ -80,7 +80,7 @@ func TestRescale(t *testing.T) {
 		t.Helper()
 		scale, ok := Convert(from, to)
 		assert.True(t, ok)
-		assert.Equal(t, want, Rescale(value, scale), "%g %s to %s", value, from, to) //nolint:testifylint // exact on purpose
+		assert.Equal(t, want, Rescale(value, scale), "%g %s to %s", value, from, to)
 	}
 	f(9, "ms", "s", 0.009)
 	f(1234567, "us", "s", 1.234567)

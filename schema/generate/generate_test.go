@@ -1,9 +1,11 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,7 +20,7 @@ const repository = "../.."
 func TestWhatIsGeneratedIsCommitted(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(root, "schema", "registry"), os.DirFS(filepath.Join(repository, "schema", "registry"))))
-	require.NoError(t, run(root, generateAll))
+	require.NoError(t, run(root, generateAll, io.Discard))
 	count := 0
 	for _, pattern := range []string{"schema/generated*.go", "schema/names/generated*.go", "schema/python/*.py", "docs/schema.md"} {
 		want, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
@@ -30,7 +32,9 @@ func TestWhatIsGeneratedIsCommitted(t *testing.T) {
 			relative, err := filepath.Rel(root, name)
 			require.NoError(t, err)
 			count++
-			assert.True(t, read(t, name) == read(t, filepath.Join(repository, relative)), "%s is not what the registry says: run make generate", relative)
+			if read(t, name) != read(t, filepath.Join(repository, relative)) {
+				t.Errorf("%s is not what the registry says: run make generate", relative)
+			}
 		}
 	}
 	assert.Greater(t, count, 10)
@@ -41,7 +45,7 @@ func TestAFileOfAProducerThatIsNoMoreGoes(t *testing.T) {
 	put(t, root, "schema/registry/registry_manifest.yaml", "semconv_version: 1.0.0\nschema_base_url: https://example.com/\n")
 	put(t, root, "schema/generated_producer_old.go", "package schema\n")
 	put(t, root, "schema/own.go", "package schema\n")
-	require.NoError(t, run(root, generateAll))
+	require.NoError(t, run(root, generateAll, io.Discard))
 	assert.NoFileExists(t, filepath.Join(root, "schema", "generated_producer_old.go"))
 	assert.FileExists(t, filepath.Join(root, "schema", "own.go"))
 }
@@ -51,7 +55,7 @@ func TestABadRegistryStopsTheGenerator(t *testing.T) {
 	root := t.TempDir()
 	put(t, root, "schema/registry/registry_manifest.yaml", "semconv_version: 1.0.0\n")
 	put(t, root, "schema/registry/a.yaml", "groups:\n  - {id: metric.a, type: metric, metric_name: a, brief: A., instrument: gauge, unit: seconds}\n")
-	assert.EqualError(t, run(root, generateAll), `schema registry: a.yaml:2: metric "a": unknown unit "seconds"`)
+	assert.EqualError(t, run(root, generateAll, io.Discard), `schema registry: a.yaml:2: metric "a": unknown unit "seconds"`)
 	assert.NoFileExists(t, filepath.Join(root, "schema", "generated.go"))
 }
 
@@ -59,16 +63,22 @@ func TestARegistryIsReleasedOnce(t *testing.T) {
 	root := t.TempDir()
 	put(t, root, "schema/registry/registry_manifest.yaml", "semconv_version: 1.0.0\nschema_base_url: https://example.com/\n")
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "schema", "released"), 0o750))
-	require.NoError(t, run(root, sayChanges))
-	require.NoError(t, run(root, writeRelease))
-	assert.ErrorContains(t, run(root, writeRelease), "a released version never changes; raise semconv_version: ")
-	require.NoError(t, run(root, sayChanges))
+	var said strings.Builder
+	require.NoError(t, run(root, sayChanges, &said))
+	assert.Equal(t, "no version has been released yet\n", said.String())
+	require.NoError(t, run(root, writeRelease, io.Discard))
+	assert.ErrorContains(t, run(root, writeRelease, io.Discard), "a released version never changes; raise semconv_version: ")
+	said.Reset()
+	require.NoError(t, run(root, sayChanges, &said))
+	assert.Equal(t, "nothing has changed since 1.0.0\n", said.String())
 
 	put(t, root, "schema/registry/a.yaml", "groups:\n  - {id: event.a, type: event, name: a, brief: A.}\n")
-	assert.EqualError(t, run(root, sayChanges), "version 1.0.0 does not allow this:\n"+
+	assert.EqualError(t, run(root, sayChanges, io.Discard), "version 1.0.0 does not allow this:\n"+
 		"event a is new: that is a minor change, and the version went from 1.0.0 to 1.0.0 only")
 	put(t, root, "schema/registry/registry_manifest.yaml", "semconv_version: 1.1.0\nschema_base_url: https://example.com/\n")
-	require.NoError(t, run(root, sayChanges))
+	said.Reset()
+	require.NoError(t, run(root, sayChanges, &said))
+	assert.Equal(t, "minor: event a is new\n", said.String())
 }
 
 func TestIdentifier(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"go/format"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,21 +28,21 @@ func main() {
 	case *freeze:
 		do = writeRelease
 	}
-	if err := run(*root, do); err != nil {
+	if err := run(*root, do, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "schema/generate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root string, do func(string, *source.Registry) error) error {
+func run(root string, do func(string, *source.Registry, io.Writer) error, out io.Writer) error {
 	registry, err := source.Load(os.DirFS(filepath.Join(root, "schema", "registry")))
 	if err != nil {
 		return err
 	}
-	return do(root, registry)
+	return do(root, registry, out)
 }
 
-func generateAll(root string, registry *source.Registry) error {
+func generateAll(root string, registry *source.Registry, _ io.Writer) error {
 	definition := registry.Compile()
 	files := map[string]string{
 		filepath.Join("schema", "python", "pitwall_schema.py"): python(definition),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,22 +12,22 @@ import (
 )
 
 // sayChanges prints the differences to the newest released version, and fails when the version does not allow them.
-func sayChanges(root string, registry *source.Registry) error {
+func sayChanges(root string, registry *source.Registry, out io.Writer) error {
 	old, err := release.Newest(os.DirFS(filepath.Join(root, "schema", "released")))
 	if err != nil {
 		return err
 	}
 	if old == nil {
-		fmt.Println("no version has been released yet")
+		fmt.Fprintln(out, "no version has been released yet")
 		return nil
 	}
 	now := release.Of(registry.Compile())
 	changes := release.Compare(old, now)
 	if len(changes) == 0 {
-		fmt.Printf("nothing has changed since %s\n", old.Version)
+		fmt.Fprintf(out, "nothing has changed since %s\n", old.Version)
 	}
 	for _, c := range changes {
-		fmt.Printf("%s: %s\n", c.Level, c.Text)
+		fmt.Fprintf(out, "%s: %s\n", c.Level, c.Text)
 	}
 	if faults := release.Check(old, now, changes); len(faults) > 0 {
 		return fmt.Errorf("version %s does not allow this:\n%s", now.Version, strings.Join(faults, "\n"))
@@ -35,7 +36,7 @@ func sayChanges(root string, registry *source.Registry) error {
 }
 
 // writeRelease freezes the registry as its version. A version is released once.
-func writeRelease(root string, registry *source.Registry) error {
+func writeRelease(root string, registry *source.Registry, _ io.Writer) error {
 	now := release.Of(registry.Compile())
 	name := filepath.Join(root, "schema", "released", now.Version+".yaml")
 	text, err := now.YAML()

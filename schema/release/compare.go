@@ -25,6 +25,7 @@ func (l Level) String() string {
 		return "major"
 	case Minor:
 		return "minor"
+	case Patch:
 	}
 	return "patch"
 }

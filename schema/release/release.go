@@ -78,11 +78,11 @@ func uses(all []schema.Use) map[string]string {
 }
 
 func ruleText(rule schema.TableRule) string {
-	text := fmt.Sprintf("%s in %s, times %g", rule.Name, rule.Unit, rule.Scale)
+	words := []string{fmt.Sprintf("%s in %s, times %g", rule.Name, rule.Unit, rule.Scale)}
 	for _, c := range rule.When {
-		text += fmt.Sprintf(", for %s=%s", c.Attribute, c.Value)
+		words = append(words, fmt.Sprintf("for %s=%s", c.Attribute, c.Value))
 	}
-	return text
+	return strings.Join(words, ", ")
 }
 
 func deprecation(d *schema.Deprecation) string {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-
 	"io"
 	"regexp"
 	"slices"
