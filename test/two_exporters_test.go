@@ -23,7 +23,7 @@ exporters:
     ledger_interval: 0s
 service:
   pipelines:
-    metrics: {exporters: [metricpoints, metricpoints/second]}
+    metrics/stored: {exporters: [metricpoints, metricpoints/second]}
 `)
 	c.Env = []string{"SQL=http://" + c.SQL}
 	c.Start()
