@@ -46,11 +46,19 @@ func document(r *source.Registry) string {
 		if len(mine) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "- [%s](#%s)\n", c.title, anchor(c.title))
+		fmt.Fprintf(&b, "- [%s](#%s)", c.title, anchor(c.title))
 		fmt.Fprintf(&body, "\n## %s\n", c.title)
+		between := ": "
 		for _, file := range mine {
-			section(&body, r, file, len(mine) > 1)
+			// A chapter of one file needs no section, nor does a file that is called like its chapter.
+			titled := len(mine) > 1 && heading(file) != c.title
+			if titled {
+				fmt.Fprintf(&b, "%s[%s](#%s)", between, heading(file), anchor(heading(file)))
+				between = ", "
+			}
+			section(&body, r, file, titled)
 		}
+		b.WriteByte('\n')
 	}
 	b.WriteString("- [Superseded names](#superseded-names)\n")
 	b.WriteString(body.String())
@@ -98,7 +106,9 @@ func heading(file string) string {
 			words[i] = "SkyPilot"
 		case "wandb":
 			words[i] = "W&B"
-		case "gpu", "kv", "moe", "nvml", "pd", "vcs":
+		case "moe":
+			words[i] = "MoE"
+		case "gpu", "hw", "io", "kv", "nvidia", "nvml", "pd", "vcs":
 			words[i] = strings.ToUpper(word)
 		default:
 			if i == 0 {
@@ -246,6 +256,11 @@ func sourceText(s source.Source) string {
 	if set := conditions(s.Set); set != "" {
 		notes = append(notes, "as "+set)
 	}
+	for _, c := range s.Captures {
+		if listed := captured(c); listed != "" {
+			notes = append(notes, listed)
+		}
+	}
 	if s.Type != schema.AnyType {
 		notes = append(notes, s.Type.String())
 	}
@@ -265,6 +280,19 @@ func sourceText(s source.Source) string {
 		text += " (" + strings.Join(notes, ", ") + ")"
 	}
 	return text
+}
+
+// captured says what a place may hold where that is not simply any value of its attribute.
+func captured(c source.Capture) string {
+	if !c.Translated {
+		return ""
+	}
+	return code(c.Attribute) + ": " + strings.Join(each(c.Values, func(v source.Pair) string {
+		if v.Theirs == v.Ours {
+			return code(v.Ours)
+		}
+		return code(v.Theirs) + " is " + code(v.Ours)
+	}), ", ")
 }
 
 func conditions(all []schema.Condition) string {
@@ -328,5 +356,5 @@ func code(text string) string {
 
 // anchor is the link that Markdown gives a heading.
 func anchor(title string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(title, ",", "")), " ", "-")
+	return strings.ReplaceAll(strings.ToLower(strings.NewReplacer(",", "", "&", "").Replace(title)), " ", "-")
 }

@@ -111,7 +111,9 @@ type Source struct {
 type Capture struct {
 	Attribute string
 	Values    []Pair
-	Digits    bool
+	// Translated says that Values were given with the source; else they are the members of the enum.
+	Translated bool
+	Digits     bool
 }
 
 // Pair is a producer's value and ours.

@@ -134,7 +134,8 @@ func (l *loader) capture(at Place, what string, g *Group, raw rawSource, attribu
 		}
 		c.Values = append(c.Values, Pair{v.key, v.value})
 	}
-	if len(c.Values) == 0 {
+	c.Translated = len(c.Values) > 0
+	if !c.Translated {
 		for _, m := range use.Members {
 			c.Values = append(c.Values, Pair{m.Value, m.Value})
 		}
