@@ -17,6 +17,7 @@ type Encoder struct {
 	sequence uint64 // of the batch; symbols placed in an earlier one are placed anew
 	none     *symbol
 	unit     *symbol // of the metric before
+	previous *naming
 	batch    batch
 	payload  []byte
 	counts   Counts
@@ -46,6 +47,7 @@ func (e *Encoder) forget() {
 	e.namings = make(map[string]*naming)
 	e.none = e.symbol("")
 	e.unit = e.none
+	e.previous = &naming{}
 }
 
 // Encode packs the rows of one request. The payload is valid until the next call and nil when there are no rows.
@@ -95,36 +97,36 @@ func (e *Encoder) metric(m pmetric.Metric, id identity) {
 	if m.Unit() != e.unit.text {
 		e.unit = e.symbol(m.Unit())
 	}
-	p := point{naming: e.naming(m.Name()), unit: e.unit, outer: id}
+	p := point{naming: e.followingNaming(m.Name()), unit: e.unit, outer: id}
 	switch m.Type() {
 	case pmetric.MetricTypeGauge:
-		e.numbers(m.Gauge().DataPoints(), p)
+		e.numbers(m.Gauge().DataPoints(), &p)
 	case pmetric.MetricTypeSum:
-		e.numbers(m.Sum().DataPoints(), p)
+		e.numbers(m.Sum().DataPoints(), &p)
 	case pmetric.MetricTypeHistogram:
 		for _, dp := range m.Histogram().DataPoints().All() {
 			if e.start(&p, dp.Attributes(), dp.Timestamp(), dp.Flags()) {
-				e.histogram(dp, p)
+				e.histogram(dp, &p)
 			}
 		}
 	case pmetric.MetricTypeExponentialHistogram:
 		for _, dp := range m.ExponentialHistogram().DataPoints().All() {
 			if e.start(&p, dp.Attributes(), dp.Timestamp(), dp.Flags()) {
-				e.exponentialHistogram(dp, p)
+				e.exponentialHistogram(dp, &p)
 			}
 		}
 	case pmetric.MetricTypeSummary:
 		for _, dp := range m.Summary().DataPoints().All() {
 			if e.start(&p, dp.Attributes(), dp.Timestamp(), dp.Flags()) {
-				e.summary(dp, p)
+				e.summary(dp, &p)
 			}
 		}
 	}
 }
 
-func (e *Encoder) numbers(points pmetric.NumberDataPointSlice, p point) {
+func (e *Encoder) numbers(points pmetric.NumberDataPointSlice, p *point) {
 	for _, dp := range points.All() {
-		if !e.start(&p, dp.Attributes(), dp.Timestamp(), dp.Flags()) {
+		if !e.start(p, dp.Attributes(), dp.Timestamp(), dp.Flags()) {
 			continue
 		}
 		switch dp.ValueType() {
@@ -187,7 +189,7 @@ func (e *Encoder) eventTime(timestamp pcommon.Timestamp) (int64, bool) {
 	}
 }
 
-func (e *Encoder) row(p point, metric, unit *symbol, value float64, tags uint32) {
+func (e *Encoder) row(p *point, metric, unit *symbol, value float64, tags uint32) {
 	b := &e.batch
 	h := head{run: e.index(p.identity.run), host: e.index(p.identity.host), metric: e.index(metric), unit: e.index(unit)}
 	if len(b.rowHeads) == 0 || b.last != h {

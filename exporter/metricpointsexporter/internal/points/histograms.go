@@ -10,7 +10,7 @@ import (
 // unitCount is the unit of rows that count observations.
 const unitCount = "1"
 
-func (e *Encoder) histogram(dp pmetric.HistogramDataPoint, p point) {
+func (e *Encoder) histogram(dp pmetric.HistogramDataPoint, p *point) {
 	if dp.HasMin() {
 		e.suffixedRow(p, ".min", p.unitName, dp.Min()*p.scale)
 	}
@@ -31,7 +31,7 @@ func (e *Encoder) histogram(dp pmetric.HistogramDataPoint, p point) {
 	}
 }
 
-func (e *Encoder) exponentialHistogram(dp pmetric.ExponentialHistogramDataPoint, p point) {
+func (e *Encoder) exponentialHistogram(dp pmetric.ExponentialHistogramDataPoint, p *point) {
 	if dp.HasMin() {
 		e.suffixedRow(p, ".min", p.unitName, dp.Min()*p.scale)
 	}
@@ -58,7 +58,7 @@ func exponentialBound(scale int32, index int) float64 {
 	return math.Exp2(math.Ldexp(float64(index), -int(scale)))
 }
 
-func (e *Encoder) summary(dp pmetric.SummaryDataPoint, p point) {
+func (e *Encoder) summary(dp pmetric.SummaryDataPoint, p *point) {
 	e.suffixedRow(p, ".sum", p.unitName, dp.Sum()*p.scale)
 	e.suffixedRow(p, ".count", e.symbol(unitCount), float64(dp.Count()))
 	for _, q := range dp.QuantileValues().All() {
@@ -67,12 +67,12 @@ func (e *Encoder) summary(dp pmetric.SummaryDataPoint, p point) {
 	}
 }
 
-func (e *Encoder) suffixedRow(p point, suffix string, unit *symbol, value float64) {
+func (e *Encoder) suffixedRow(p *point, suffix string, unit *symbol, value float64) {
 	e.row(p, e.suffixed(p.name, suffix), unit, value, e.tags(extraTag{}))
 }
 
 // bucket makes the row of a bucket that is not empty; it holds the bucket's own count.
-func (e *Encoder) bucket(p point, upper float64, count uint64) {
+func (e *Encoder) bucket(p *point, upper float64, count uint64) {
 	if count == 0 {
 		return
 	}

@@ -69,8 +69,10 @@ func cutRunes(s string, limit int) string {
 
 // naming is what the Encoder knows about one metric name.
 type naming struct {
-	plain *symbol
-	rules []rule
+	metric string // as it came; "" when too long to be kept
+	plain  *symbol
+	rules  []rule
+	next   *naming // of the metric that followed last time
 }
 
 // rule is a schema.TableRule with its texts as symbols; name is nil when the name is a template.
@@ -78,6 +80,18 @@ type rule struct {
 	schema.TableRule
 	name *symbol
 	unit *symbol
+}
+
+// followingNaming is naming for the metric that comes next in a request. Resources mostly hold the same metrics in the
+// same order, so a comparison with what followed last time spares the look-up.
+func (e *Encoder) followingNaming(metric string) *naming {
+	n := e.previous.next
+	if n == nil || n.metric != metric || metric == "" {
+		n = e.naming(metric)
+		e.previous.next = n
+	}
+	e.previous = n
+	return n
 }
 
 func (e *Encoder) naming(metric string) *naming {
@@ -95,7 +109,8 @@ func (e *Encoder) naming(metric string) *naming {
 		}
 	}
 	if len(metric) <= e.settings.MaxNameBytes {
-		e.namings[strings.Clone(metric)] = n
+		n.metric = strings.Clone(metric)
+		e.namings[n.metric] = n
 	}
 	return n
 }
