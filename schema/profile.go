@@ -95,7 +95,7 @@ func (m *Metric) Attribute(key string) *Attribute {
 func (p *Profile) At(version string) *Profile {
 	other, err := newProfile(p.registry, p.producer, version)
 	if err != nil {
-		return p
+		return p // New has built a profile of the same rules without one
 	}
 	return other
 }

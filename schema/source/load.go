@@ -47,6 +47,7 @@ func Load(folder fs.FS) (*Registry, error) {
 		}
 	}
 	l.checkSources()
+	l.checkRows()
 	l.checkDeprecated()
 	if l.registry.Version == "" {
 		l.fail(Place{manifestName, 1}, "semconv_version is missing")
