@@ -35,9 +35,19 @@ func (d deadLetters) write(path string, block []byte, reason error) error {
 		return fmt.Errorf("%s is full ('dead_letter::max_size_mib')", d.directory)
 	}
 	return errors.Join(
-		os.WriteFile(path, block, 0o600),
-		os.WriteFile(path+".reason", []byte(reason.Error()+"\n"), 0o600),
+		writeDurably(path, block),
+		writeDurably(path+".reason", []byte(reason.Error()+"\n")),
 	)
+}
+
+// writeDurably returns when the file is on disk: behind it the log forgets the points.
+func writeDurably(path string, content []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	return errors.Join(err, file.Sync(), file.Close())
 }
 
 func sizeOf(directory string) (int64, error) {
