@@ -31,7 +31,7 @@ type Item struct {
 	Members    []string          `yaml:"members,omitempty,flow"`
 	Instrument string            `yaml:"instrument,omitempty"`
 	Unit       string            `yaml:"unit,omitempty"`
-	Attributes map[string]string `yaml:"attributes,omitempty"`
+	Attributes map[string]string `yaml:"attributes,omitempty,flow"`
 	// Table are the rules in order, each as one line.
 	Table      []string `yaml:"table,omitempty"`
 	Deprecated string   `yaml:"deprecated,omitempty"`
