@@ -7,8 +7,13 @@ import (
 )
 
 // resolveName finds the table's name, unit and scale for the point whose attributes were just read. Attributes that a
-// rule asks for are taken: the name says what they said.
+// rule asks for are taken: the name says what they said. Of a quarantined point it is in doubt whether it is what the
+// registry knows under its name, so it stays as it came.
 func (e *Encoder) resolveName(p *point) {
+	p.name, p.unitName, p.scale = p.naming.plain, p.unit, 1
+	if e.resource.quarantined {
+		return
+	}
 	for i := range p.naming.rules {
 		r := &p.naming.rules[i]
 		if !e.matches(r) {
@@ -22,7 +27,6 @@ func (e *Encoder) resolveName(p *point) {
 		}
 		return
 	}
-	p.name, p.unitName, p.scale = p.naming.plain, p.unit, 1
 }
 
 // matches reports whether the point has what the rule asks for, and takes those attributes if so.

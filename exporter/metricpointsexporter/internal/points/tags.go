@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/pitwall-otel/pitwall/schema/names"
 )
 
 // resourceTags are the resource's part of tags_json, rendered once for all points of the resource.
@@ -13,6 +15,8 @@ type resourceTags struct {
 	// whole is the batch's index of the tags of a point without attributes; rendered is false until one was seen.
 	whole    uint32
 	rendered bool
+	// quarantined says that the schema processor set the resource apart.
+	quarantined bool
 }
 
 // piece is one `"key":value` of a tags_json in the making. Its text is in the resource's buffer when rendered, else it
@@ -46,9 +50,10 @@ type extraTag struct {
 // startResource renders the configured resource attributes that were just read.
 func (e *Encoder) startResource() {
 	r := &e.resource
-	r.text, r.pieces, r.rendered = r.text[:0], r.pieces[:0], false
+	r.text, r.pieces, r.rendered, r.quarantined = r.text[:0], r.pieces[:0], false, false
 	for i := range e.attributes {
 		a := &e.attributes[i]
+		r.quarantined = r.quarantined || a.key == names.AttributePitwallQuarantineReason
 		if _, ok := e.tagged[a.key]; !ok || a.taken {
 			continue
 		}
