@@ -1,0 +1,144 @@
+package schemaprocessor
+
+import (
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pitwall-otel/pitwall/schema"
+)
+
+// attribute is what one key means on one metric.
+type attribute struct {
+	key, to string
+	kind    kind
+	// mapping translates values; nil leaves them.
+	mapping *schema.AttributeMapping
+	// members are the known values of an enum; nil for everything else.
+	members map[string]struct{}
+	// keep says that the key means something itself and stays beside the one that it stands for.
+	keep       bool
+	preference int
+	// required is the attribute's bit in the set of required ones.
+	required uint64
+	broken   rules
+}
+
+// aliased reports whether the key has to become another one.
+func (a *attribute) aliased() bool { return a.to != a.key }
+
+// Sets of required attributes are bits of a word; some are kept for the identity that the configuration requires.
+const (
+	maxRequired = 48
+	maxIdentity = 16
+)
+
+// attributes are the meanings of keys on one metric. They are found out as keys come; reading takes no lock.
+type attributes struct {
+	processor  *schemaProcessor
+	vocabulary *vocabulary
+	// owner is nil for unknown metrics, whose attributes nobody can judge.
+	owner *schema.Metric
+	// required has the keys of the bits; those from identity on are the configuration's.
+	required []string
+	identity uint64
+	all      uint64
+
+	known     atomic.Pointer[map[string]*attribute]
+	mu        sync.Mutex
+	strangers int
+	stranger  attribute
+}
+
+// maxStrangers is how many unknown keys of one metric are remembered; the others are looked up each time.
+const maxStrangers = 64
+
+func newAttributes(p *schemaProcessor, v *vocabulary, owner *schema.Metric) *attributes {
+	a := &attributes{processor: p, vocabulary: v, owner: owner}
+	a.known.Store(&map[string]*attribute{})
+	if owner != nil {
+		a.stranger.broken.add(unknownAttribute)
+		for _, use := range owner.Attributes {
+			if use.Requirement == "required" && len(a.required) < maxRequired {
+				a.required = append(a.required, use.Name)
+			}
+		}
+	}
+	for _, key := range p.config.RequiredIdentity {
+		a.identity |= 1 << len(a.required)
+		a.required = append(a.required, key)
+	}
+	a.all = 1<<len(a.required) - 1
+	return a
+}
+
+// of returns what a key means.
+func (a *attributes) of(key string) *attribute {
+	if found := (*a.known.Load())[key]; found != nil {
+		return found
+	}
+	return a.learn(key)
+}
+
+func (a *attributes) learn(key string) *attribute {
+	learned := a.meaning(key)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if learned == nil {
+		if a.strangers >= maxStrangers {
+			return &a.stranger
+		}
+		a.strangers++
+		learned = &attribute{broken: a.stranger.broken}
+		learned.key = strings.Clone(key)
+		learned.to = learned.key
+		learned.required = a.bit(key)
+	}
+	next := maps.Clone(*a.known.Load())
+	next[learned.key] = learned
+	a.known.Store(&next)
+	return learned
+}
+
+// meaning returns nil for a key that neither the producer nor the registry has.
+func (a *attributes) meaning(key string) *attribute {
+	registry := a.processor.registry
+	name := key
+	if newName, ok := a.vocabulary.changes.Attributes[key]; ok {
+		name = newName
+	}
+	found := &attribute{key: strings.Clone(key), to: name}
+	itself := registry.Attribute(name)
+	if m, ok := a.vocabulary.profile.Attribute(key, a.owner); ok && (m.Name == key || !a.owns(name)) {
+		found.to, found.mapping, found.preference, found.keep = m.Name, m, m.Preference, itself != nil
+		itself = m.Attribute
+	} else if itself == nil {
+		return nil
+	}
+	found.kind = kindOf(itself.Type)
+	if len(itself.Members) > 0 {
+		found.members = make(map[string]struct{}, len(itself.Members))
+		for _, member := range itself.Members {
+			found.members[member] = struct{}{}
+		}
+	}
+	found.required = a.bit(found.to)
+	if a.owner != nil && !a.owns(found.to) && !a.processor.identity[found.to] {
+		found.broken.add(unknownAttribute)
+	}
+	return found
+}
+
+// owns reports whether the metric has the attribute.
+func (a *attributes) owns(key string) bool { return a.owner != nil && a.owner.Attribute(key) != nil }
+
+func (a *attributes) bit(key string) uint64 {
+	var bits uint64
+	for i, required := range a.required {
+		if required == key {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
