@@ -36,6 +36,7 @@ type metricPoints struct {
 	// encoders are idle ones. Their tables make a warm encoder much cheaper than a new one, which rules out a
 	// sync.Pool: that is emptied at every collection.
 	encoders chan *points.Encoder
+	payloads sync.Pool // *[]byte
 
 	log    *wal.Log
 	ledger *ledger
@@ -45,8 +46,8 @@ type metricPoints struct {
 	observed metric.Registration
 }
 
-// keptPayload is the payload above which an encoder is not kept, so that one huge request does not hold its memory.
-const keptPayload = 16 << 20
+// keptBytes is the size above which buffers are not kept, so that one huge request does not hold its memory.
+const keptBytes = 16 << 20
 
 func newMetricPoints(set exporter.Settings, config *Config) (*metricPoints, error) {
 	registry, err := schema.Load()
@@ -71,6 +72,7 @@ func newMetricPoints(set exporter.Settings, config *Config) (*metricPoints, erro
 			MaxTagsBytes:      config.Limits.TagsBytes,
 		},
 		encoders: make(chan *points.Encoder, 2*runtime.GOMAXPROCS(0)),
+		payloads: sync.Pool{New: func() any { return new([]byte) }},
 	}, nil
 }
 
@@ -153,11 +155,11 @@ func (e *metricPoints) shutdown(context.Context) error {
 
 // consume returns when the request is on disk.
 func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) error {
-	encoder := e.takeEncoder()
-	defer e.giveEncoder(encoder)
-	payload, counts := encoder.Encode(metrics, time.Now())
+	payload := e.payloads.Get().(*[]byte)
+	defer e.givePayload(payload)
+	counts := e.encode(payload, metrics)
 	if counts.Rows > 0 {
-		if err := e.log.Append(ctx, payload, counts.Rows); err != nil {
+		if err := e.log.Append(ctx, *payload, counts.Rows); err != nil {
 			e.ledger.refuse(counts)
 			return refused(err)
 		}
@@ -166,21 +168,26 @@ func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) err
 	return nil
 }
 
-func (e *metricPoints) takeEncoder() *points.Encoder {
+// encode holds an encoder no longer than it computes: requests that wait for the disk need none.
+func (e *metricPoints) encode(payload *[]byte, metrics pmetric.Metrics) (counts points.Counts) {
+	var encoder *points.Encoder
 	select {
-	case encoder := <-e.encoders:
-		return encoder
+	case encoder = <-e.encoders:
 	default:
-		return points.NewEncoder(e.encoding)
+		encoder = points.NewEncoder(e.encoding)
 	}
+	*payload, counts = encoder.Encode((*payload)[:0], metrics, time.Now())
+	if encoder.Held() <= keptBytes {
+		select {
+		case e.encoders <- encoder:
+		default:
+		}
+	}
+	return counts
 }
 
-func (e *metricPoints) giveEncoder(encoder *points.Encoder) {
-	if encoder.Held() > keptPayload {
-		return
-	}
-	select {
-	case e.encoders <- encoder:
-	default:
+func (e *metricPoints) givePayload(payload *[]byte) {
+	if cap(*payload) <= keptBytes {
+		e.payloads.Put(payload)
 	}
 }

@@ -5,7 +5,6 @@
 // them once in a table of heads, and rows are columns of small numbers that point into those tables. That is a fraction
 // of the OTLP request it came from and becomes a ClickHouse block without looking at a row twice.
 //
-// What bites: an Encoder keeps its buffers and symbol tables between requests, so the payload it returns is valid only
-// until its next call, and one Encoder serves one goroutine at a time. Strings of pdata alias the request's buffer;
-// everything kept longer than the call is cloned.
+// What bites: an Encoder keeps its buffers and symbol tables between requests and serves one goroutine at a time. Strings
+// of pdata alias the request's buffer; everything kept longer than the call is cloned.
 package points

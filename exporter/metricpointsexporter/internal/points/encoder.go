@@ -19,7 +19,6 @@ type Encoder struct {
 	unit     *symbol // of the metric before
 	previous *naming
 	batch    batch
-	payload  []byte
 	counts   Counts
 	earliest int64 // milliseconds, the window of accepted times
 	latest   int64
@@ -50,8 +49,8 @@ func (e *Encoder) forget() {
 	e.previous = &naming{}
 }
 
-// Encode packs the rows of one request. The payload is valid until the next call and nil when there are no rows.
-func (e *Encoder) Encode(metrics pmetric.Metrics, now time.Time) ([]byte, Counts) {
+// Encode appends the packed rows of one request to dst; nothing when there are no rows.
+func (e *Encoder) Encode(dst []byte, metrics pmetric.Metrics, now time.Time) ([]byte, Counts) {
 	if len(e.symbols) > maxSymbols || len(e.namings) > maxSymbols {
 		e.forget()
 	}
@@ -73,10 +72,9 @@ func (e *Encoder) Encode(metrics pmetric.Metrics, now time.Time) ([]byte, Counts
 	e.release()
 	e.counts.Rows = len(e.batch.values)
 	if e.counts.Rows == 0 {
-		return nil, e.counts
+		return dst, e.counts
 	}
-	e.payload = e.batch.appendTo(e.payload[:0], e.settings.Registry.Version())
-	return e.payload, e.counts
+	return e.batch.appendTo(dst, e.settings.Registry.Version()), e.counts
 }
 
 // release forgets what aliases the request, which an idle Encoder would else keep alive.
@@ -86,8 +84,11 @@ func (e *Encoder) release() {
 	clear(e.resource.pieces[:cap(e.resource.pieces)])
 }
 
-// Held is the size of the buffer that Encode returns parts of.
-func (e *Encoder) Held() int { return cap(e.payload) }
+// Held is about how many bytes the Encoder keeps for the next request.
+func (e *Encoder) Held() int {
+	const columns = 64 // bytes of a row and its head, in all columns
+	return cap(e.batch.values)*columns + cap(e.batch.strings.bytes) + cap(e.batch.tags.bytes)
+}
 
 // Remembered is the number of strings kept between requests.
 func (e *Encoder) Remembered() int { return len(e.symbols) }

@@ -14,7 +14,7 @@ import (
 )
 
 func samplePayload(t testing.TB) []byte {
-	payload, _ := points.NewEncoder(newSettings(t)).Encode(request(t, gauge(str("rl.run.id", "r"), "", str("tag", "x"))), at)
+	payload, _ := points.NewEncoder(newSettings(t)).Encode(nil, request(t, gauge(str("rl.run.id", "r"), "", str("tag", "x"))), at)
 	return payload
 }
 
@@ -60,7 +60,7 @@ func FuzzEncode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		payload, counts := encoder.Encode(metrics, at)
+		payload, counts := encoder.Encode(nil, metrics, at)
 		rows := decode(t, payload)
 		require.Len(t, rows, counts.Rows)
 		for _, r := range rows {
