@@ -29,11 +29,15 @@ func (a *attributes) apply(on pcommon.Map, types bool, room pcommon.Value) {
 	for key, value := range on.All() {
 		meaning := a.of(key)
 		if !meaning.kind.is(value.Type()) {
+			fits := meaning.kind.fits(value)
+			if meaning.timid && !fits {
+				continue
+			}
 			if meaning.kind.absent(value) {
 				empty = true
 				continue
 			}
-			if types && meaning.kind.fits(value) {
+			if types && fits {
 				meaning.kind.convert(value)
 			}
 		}
@@ -47,7 +51,7 @@ func (a *attributes) apply(on pcommon.Map, types bool, room pcommon.Value) {
 		}
 	}
 	if empty {
-		on.RemoveIf(func(key string, value pcommon.Value) bool { return a.of(key).kind.absent(value) })
+		on.RemoveIf(func(key string, value pcommon.Value) bool { m := a.of(key); return !m.timid && m.kind.absent(value) })
 	}
 	slices.SortStableFunc(aliases, func(x, y *attribute) int { return cmp.Compare(x.preference, y.preference) })
 	for _, alias := range aliases {

@@ -20,6 +20,8 @@ type attribute struct {
 	// keep says that the key means something itself and stays beside the one that it stands for.
 	keep       bool
 	preference int
+	// timid says that a value which does not fit means that the key is not an alias here: "rank" is anybody's word.
+	timid bool
 	// required is the attribute's bit in the set of required ones.
 	required uint64
 	broken   rules
@@ -110,9 +112,14 @@ func (a *attributes) meaning(key string) *attribute {
 	}
 	found := &attribute{key: strings.Clone(key), to: name}
 	itself := registry.Attribute(name)
-	if m, ok := a.vocabulary.profile.Attribute(key, a.owner); ok && (m.Name == key || !a.owns(name)) {
+	m, ok := a.vocabulary.profile.Attribute(key, a.owner)
+	if !ok && a.processor.signal == metricsSignal {
+		m, ok = a.vocabulary.profile.Attribute(key, a.processor.anyPoint)
+	}
+	if ok && (m.Name == key || !a.owns(name)) {
 		found.to, found.mapping, found.preference, found.keep = m.Name, m, m.Preference, itself != nil
 		itself = m.Attribute
+		found.timid = m.Name != key && !a.owns(m.Name)
 	} else if itself == nil {
 		return nil
 	}

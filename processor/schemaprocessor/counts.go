@@ -34,8 +34,12 @@ func (c *counts) add(t *tally) {
 		to *atomic.Uint64
 		n  uint64
 	}{
-		{&c.checked, t.checked}, {&c.translated, t.translated}, {&c.converted, t.converted}, {&c.upgraded, t.upgraded},
-		{&c.quarantined, t.quarantined}, {&c.rejected, t.rejected},
+		{&c.checked, t.checked},
+		{&c.translated, t.translated},
+		{&c.converted, t.converted},
+		{&c.upgraded, t.upgraded},
+		{&c.quarantined, t.quarantined},
+		{&c.rejected, t.rejected},
 	} {
 		if part.n > 0 {
 			part.to.Add(part.n)
@@ -93,7 +97,9 @@ func (l *ledger) register(b *metadata.TelemetryBuilder, id string, s signal, unk
 		})
 	}
 	for _, add := range []func() error{
-		func() error { return b.RegisterSchemaCheckedCallback(sum(func(c *counts) *atomic.Uint64 { return &c.checked })) },
+		func() error {
+			return b.RegisterSchemaCheckedCallback(sum(func(c *counts) *atomic.Uint64 { return &c.checked }))
+		},
 		func() error {
 			return b.RegisterSchemaTranslatedCallback(sum(func(c *counts) *atomic.Uint64 { return &c.translated }))
 		},

@@ -141,4 +141,3 @@ func (b *bucketing) rises(bound float64) bool {
 	}
 	return len(b.bounds) == 0 || bound > b.bounds[len(b.bounds)-1]
 }
-

@@ -37,13 +37,18 @@ func (t *target) inspect(on pcommon.Map) verdict {
 
 // type_ judges a value of another type.
 func (v *verdict) type_(a *attribute, value pcommon.Value) {
+	fits := a.kind.fits(value)
+	if a.timid && !fits {
+		v.seen &^= a.required
+		return
+	}
 	v.change = true
 	if a.kind.absent(value) {
 		v.seen &^= a.required
 		return
 	}
 	v.broken.add(wrongType)
-	if !a.kind.fits(value) {
+	if !fits {
 		v.hopeless.add(wrongType)
 	}
 }

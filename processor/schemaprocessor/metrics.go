@@ -12,8 +12,8 @@ import (
 
 // What a metric's metadata says about it. Points do not carry it: it would make another series of them.
 const (
-	sourceKey  = names.AttributePitwallSourceName
-	flagKey    = "pitwall.schema"
+	sourceKey   = names.AttributePitwallSourceName
+	flagKey     = "pitwall.schema"
 	flagUnknown = "unknown"
 )
 

@@ -54,7 +54,7 @@ func (p *schemaProcessor) compile(q *question) *plan {
 	result := &plan{foreignName: owner == nil}
 	var mappings []schema.Mapping
 	if owner == nil || q.lineage == foreign {
-		mappings = p.signal.mappings(v.profile, q.name, q.kind)
+		mappings = p.mappings(q.producer, q.name, q.kind)
 	}
 	for i := range mappings {
 		result.targets = append(result.targets, p.mapped(q, v, &mappings[i]))
@@ -134,11 +134,26 @@ func (p *schemaProcessor) candidates(q *question) uint64 {
 		return 0
 	}
 	for i := 1; i < len(p.vocabularies); i++ {
-		if len(p.vocabularies[i][foreign].profile.Metric(q.name, q.kind)) > 0 {
+		if len(p.mappings(uint8(i), q.name, q.kind)) > 0 {
 			found |= 1 << i
 		}
 	}
 	return found
+}
+
+// mappings are what a producer means by a name. Engines put "sglang:" and "vllm:" in front of theirs; a router, and OpenMetrics,
+// make the colon an underscore, and Ray puts its own name before that.
+func (p *schemaProcessor) mappings(producer uint8, name string, kind schema.SourceType) []schema.Mapping {
+	profile := p.vocabularies[producer][foreign].profile
+	found := p.signal.mappings(profile, name, kind)
+	if len(found) > 0 || p.signal != metricsSignal {
+		return found
+	}
+	prefix := p.producers[producer] + "_"
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(name, "ray_"), prefix); ok {
+		return profile.Metric(p.producers[producer]+":"+rest, kind)
+	}
+	return nil
 }
 
 func wellFormed(name string) bool {

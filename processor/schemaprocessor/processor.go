@@ -8,6 +8,7 @@ import (
 
 	"github.com/pitwall-otel/pitwall/processor/schemaprocessor/internal/metadata"
 	"github.com/pitwall-otel/pitwall/schema"
+	"github.com/pitwall-otel/pitwall/schema/names"
 )
 
 // schemaProcessor checks and translates one kind of telemetry. Everything in it may be read by any number of goroutines.
@@ -22,8 +23,10 @@ type schemaProcessor struct {
 	indexes      map[string]uint8
 	vocabularies [][lineageCount]*vocabulary
 	rules        []producerRule
-	// identity are the attributes of entities, which may stand on anything.
+	// identity are the attributes that may stand on anything: those of entities, and the step.
 	identity map[string]bool
+	// anyPoint has what any point may say in a producer's words besides identity: its step.
+	anyPoint *schema.Metric
 
 	origins   *origins
 	cache     *cache
@@ -55,6 +58,11 @@ func newProcessor(set processor.Settings, c *Config, r *schema.Registry, s signa
 			return nil, fmt.Errorf("'producers::%d::producer' must be none or one of %v, not %q", i, p.producers[1:], rule.Producer)
 		}
 		p.rules = append(p.rules, producerRule{rule, index})
+	}
+	p.anyPoint = &schema.Metric{}
+	if step := r.Attribute(names.AttributeRLStep); step != nil {
+		p.anyPoint.Attributes = []schema.Use{{Name: step.Name, Attribute: step}}
+		p.identity[step.Name] = true
 	}
 	for _, entity := range r.Entities() {
 		for _, use := range entity.Attributes {
