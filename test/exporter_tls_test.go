@@ -135,9 +135,9 @@ func (s secured) createSchema() {
 func sendStep(t *testing.T, c *collectortest.Collector, step int) row {
 	t.Helper()
 	now := time.Now()
-	post(t, c, "/v1/metrics", fmt.Sprintf(`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"loss","gauge":{"dataPoints":[
+	post(t, c, "/v1/metrics", fmt.Sprintf(`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"loss","unit":"1","gauge":{"dataPoints":[
 		{"timeUnixNano":"%d","asDouble":0.5,"attributes":[{"key":"rl.step","value":{"intValue":%d}}]}]}}]}]}]}`, now.UnixNano(), step))
-	return row{millis: now.UnixMilli(), device: noDevice, step: uint64(step), metric: "loss", value: "0.5"}
+	return row{millis: now.UnixMilli(), device: noDevice, step: uint64(step), metric: "loss", value: "0.5", unit: "1"}
 }
 
 // ofPoints leaves out what the exporter of quarantined points says about the same server.

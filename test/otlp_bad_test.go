@@ -34,7 +34,7 @@ type bad struct {
 // TestBadInput sends what no producer should. Whatever is a request at all is stored as far as it can be, the rest is
 // refused as the sender's mistake; what was cut, left out or late is counted; the collector stays healthy.
 func TestBadInput(t *testing.T) {
-	c := collectortest.New(t, "config/single-node.yaml", quiet)
+	c := collectortest.New(t, "config/single-node.yaml", quiet, observing)
 	c.Start()
 	b := &bad{c: c, now: time.Now().Truncate(time.Millisecond)}
 	for name, send := range map[string]func(){

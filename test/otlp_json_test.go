@@ -17,7 +17,7 @@ import (
 
 // TestOTLPJSON posts OTLP as a program without an SDK would write it and expects exactly these rows.
 func TestOTLPJSON(t *testing.T) {
-	c := collectortest.New(t, "config/single-node.yaml", quiet)
+	c := collectortest.New(t, "config/single-node.yaml", quiet, observing)
 	c.Start()
 	now := time.Now().Truncate(time.Millisecond)
 	millis := now.UnixMilli()

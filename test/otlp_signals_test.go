@@ -61,15 +61,16 @@ func TestSDKTracesAndLogs(t *testing.T) {
 		arrayMap(at -> toString(toUnixTimestamp64Nano(at)), "Events.Timestamp") AS "Events.Timestamp")
 		FROM training_observability.otel_traces ORDER BY otel_traces.Timestamp FORMAT JSONEachRow`)
 
+	const current = schemas + "1.0.0"
 	requireObjects(t, c, []string{
 		`{"Timestamp":"1772366400123456789","TraceId":"","SpanId":"","TraceFlags":0,"SeverityText":"DEBUG2","SeverityNumber":6,
-		"ServiceName":"rollout","Body":"{\"step\":12,\"text\":\"größer ☃\"}","ResourceSchemaUrl":"",
+		"ServiceName":"rollout","Body":"{\"step\":12,\"text\":\"größer ☃\"}","ResourceSchemaUrl":"` + current + `",
 		"ResourceAttributes":{"service.name":"rollout","rl.rank.global":"2"},
-		"ScopeSchemaUrl":"","ScopeName":"pitwall/test","ScopeVersion":"","ScopeAttributes":{},"LogAttributes":{},"EventName":""}`,
+		"ScopeSchemaUrl":"` + current + `","ScopeName":"pitwall/test","ScopeVersion":"","ScopeAttributes":{"rl.schema.source_version":"0"},"LogAttributes":{},"EventName":""}`,
 		`{"Timestamp":"1772366400123456790","TraceId":"` + child.TraceID().String() + `","SpanId":"` + child.SpanID().String() + `","TraceFlags":1,
-		"SeverityText":"error","SeverityNumber":17,"ServiceName":"rollout","Body":"a checkpoint failed","ResourceSchemaUrl":"",
+		"SeverityText":"error","SeverityNumber":17,"ServiceName":"rollout","Body":"a checkpoint failed","ResourceSchemaUrl":"` + current + `",
 		"ResourceAttributes":{"service.name":"rollout","rl.rank.global":"2"},
-		"ScopeSchemaUrl":"","ScopeName":"pitwall/test","ScopeVersion":"","ScopeAttributes":{},
+		"ScopeSchemaUrl":"` + current + `","ScopeName":"pitwall/test","ScopeVersion":"","ScopeAttributes":{"rl.schema.source_version":"0"},
 		"LogAttributes":{"event.name":"rl.checkpoint.failed","rl.step":"12"},"EventName":"rl.checkpoint.failed"}`,
 	}, `SELECT * REPLACE (toString(toUnixTimestamp64Nano(Timestamp)) AS Timestamp)
 		FROM training_observability.otel_logs ORDER BY otel_logs.Timestamp FORMAT JSONEachRow`)

@@ -31,9 +31,9 @@ func TestDataSurvivesRestarts(t *testing.T) {
 		now := time.Now()
 		status, answer := postOTLP(t, c, "metrics", "application/json", fmt.Appendf(nil, `{"resourceMetrics":[{
 			"resource":{"attributes":[{"key":"rl.run.id","value":{"stringValue":"restart"}}]},"scopeMetrics":[{"metrics":[
-			{"name":"loss","gauge":{"dataPoints":[{"timeUnixNano":"%d","asDouble":%d}]}}]}]}]}`, now.UnixNano(), start))
+			{"name":"loss","unit":"1","gauge":{"dataPoints":[{"timeUnixNano":"%d","asDouble":%d}]}}]}]}]}`, now.UnixNano(), start))
 		require.Equal(t, http.StatusOK, status, answer)
-		want = append(want, row{millis: now.UnixMilli(), run: "restart", device: noDevice, metric: "loss", value: strconv.Itoa(start)})
+		want = append(want, row{millis: now.UnixMilli(), run: "restart", device: noDevice, metric: "loss", value: strconv.Itoa(start), unit: "1"})
 
 		began := time.Now()
 		c.Stop() // SIGINT, as Ctrl-C sends; requires exit status 0

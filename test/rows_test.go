@@ -26,6 +26,9 @@ exporters:
   metricpoints: {ledger_interval: 0s}
 `
 
+// observing passes on what the schema processor would set apart: for tests of what the exporter does with it.
+const observing = `processors: {rlschema: {rules: {bad_name: observe, attribute_type: observe}}}`
+
 // storedWithin is for acknowledged points to be in the table on a machine busy with other tests.
 const storedWithin = time.Minute
 
@@ -53,9 +56,14 @@ type queryFunc func(sql string) (string, error)
 // storedRows returns the rows that a condition in SQL selects, byte for byte.
 func storedRows(t *testing.T, query queryFunc, where string) []row {
 	t.Helper()
+	return rowsOf(t, query, "metric_points", where)
+}
+
+func rowsOf(t *testing.T, query queryFunc, table, where string) []row {
+	t.Helper()
 	answer, err := query(`SELECT toUnixTimestamp64Milli(event_time), hex(run_id), hex(host), rank, device, step, hex(metric),
 		hex(unit), hex(tags_json), reinterpretAsUInt64(value)
-		FROM training_observability.metric_points WHERE ` + where + ` FORMAT TabSeparated`)
+		FROM training_observability.` + table + ` WHERE ` + where + ` FORMAT TabSeparated`)
 	require.NoError(t, err)
 	var rows []row
 	for line := range strings.Lines(answer) {

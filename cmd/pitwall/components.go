@@ -27,6 +27,7 @@ import (
 	quarantineconnector "github.com/pitwall-otel/pitwall/connector/quarantineconnector"
 	metricpointsexporter "github.com/pitwall-otel/pitwall/exporter/metricpointsexporter"
 	embeddedclickhouseextension "github.com/pitwall-otel/pitwall/extension/embeddedclickhouseextension"
+	schemaprocessor "github.com/pitwall-otel/pitwall/processor/schemaprocessor"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/exporter"
@@ -137,6 +138,7 @@ func components() (otelcol.Factories, error) {
 		intervalprocessor.NewFactory(),
 		resourceprocessor.NewFactory(),
 		transformprocessor.NewFactory(),
+		schemaprocessor.NewFactory(),
 	)
 	if err != nil {
 		return otelcol.Factories{}, err
@@ -152,6 +154,7 @@ func components() (otelcol.Factories, error) {
 		intervalprocessor.NewFactory().Type():          "github.com/open-telemetry/opentelemetry-collector-contrib/processor/intervalprocessor v0.159.0",
 		resourceprocessor.NewFactory().Type():          "github.com/open-telemetry/opentelemetry-collector-contrib/processor/resourceprocessor v0.159.0",
 		transformprocessor.NewFactory().Type():         "github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor v0.159.0",
+		schemaprocessor.NewFactory().Type():            "github.com/pitwall-otel/pitwall v0.0.0",
 	})
 
 	factories.Connectors, err = otelcol.MakeFactoryMap[connector.Factory](
