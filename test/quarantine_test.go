@@ -69,6 +69,12 @@ func TestQuarantinedPoints(t *testing.T) {
 
 	requireRows(t, good, storedRows(t, c.Query, "1"))
 	requireQuarantined(t, c, bad)
+	for rule, want := range map[string]float64{"unit": 2, "bad_name": 1, "version_unknown": 2} {
+		got, _ := telemetry(c, "otelcol_schema_findings", `action="quarantine"`, `rule="`+rule+`"`)
+		assert.InDelta(t, want, got, 0, rule)
+	}
+	quarantined, _ := telemetry(c, "otelcol_schema_quarantined")
+	assert.InDelta(t, len(bad), quarantined, 0)
 
 	statements := operationsSQL(t)
 	require.Len(t, statements, 4)
@@ -129,6 +135,44 @@ func TestQuarantinedSpansAndRecords(t *testing.T) {
 	reason := "version_unknown: " + schemas + "2.0.0\tverl\t"
 	answer := ask(t, c.Query, operationsSQL(t)[1]+" FORMAT TabSeparated")
 	assert.ElementsMatch(t, []string{reason + "update_actor\t1", reason + "rl.run.started\t1"}, strings.Split(answer, "\n"))
+}
+
+// TestQuarantineThatIsFull: a request with something for it is refused whole, to be sent again; all others go on.
+func TestQuarantineThatIsFull(t *testing.T) {
+	c := collectortest.New(t, "config/single-node.yaml", quiet,
+		"exporters: {metricpoints/quarantine: {log: {min_free_mib: '${env:MIN_FREE}'}}}")
+	c.Env = []string{"MIN_FREE=1000000000"}
+	c.Start()
+	send := func(goodStep, badStep int) error {
+		md := pmetric.NewMetrics()
+		metrics := md.ResourceMetrics().AppendEmpty().ScopeMetrics().AppendEmpty().Metrics()
+		figure{name: "rl.step.duration", sent: 1.5}.add(metrics, stepStart, "s", map[string]any{"rl.step": goodStep})
+		if badStep > 0 {
+			figure{name: "rl.step.duration", sent: 2.5}.add(metrics, stepStart, "By", map[string]any{"rl.step": badStep})
+		}
+		return sendMetrics(c, md)
+	}
+	require.NoError(t, send(1, 0))
+	for range 3 {
+		require.EqualError(t, send(2, 3), "503 Service Unavailable")
+	}
+	require.NoError(t, send(4, 0))
+	c.Stop()
+	c.Env = []string{"MIN_FREE=0"}
+	c.Start()
+	require.NoError(t, send(2, 3))
+	waitStored(t, c)
+
+	stored := row{millis: stepStart / 1_000_000, device: noDevice, metric: "rl.step.duration", value: "1.5", unit: "s"}
+	var good []row
+	for _, step := range []uint64{1, 2, 4} {
+		stored.step = step
+		good = append(good, stored)
+	}
+	requireRows(t, good, storedRows(t, c.Query, "1"))
+	bad := stored
+	bad.step, bad.value, bad.unit, bad.tags = 3, "2.5", "By", `{"pitwall.quarantine.reason":"unit"}`
+	requireQuarantined(t, c, []row{bad})
 }
 
 // TestQuarantineLosesNothing: of many requests with data for both tables each point is stored once, in the right one.
