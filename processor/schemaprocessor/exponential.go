@@ -94,7 +94,8 @@ func explicit(from pmetric.ExponentialHistogramDataPoint, to pmetric.HistogramDa
 	for i := negative.Len() - 1; i >= 0; i-- {
 		b.until(-lowerBound(from.Scale(), from.Negative().Offset(), i), negative.At(i), -lowerBound(from.Scale(), from.Negative().Offset(), i+1))
 	}
-	b.until(from.ZeroThreshold(), from.ZeroCount(), -from.ZeroThreshold())
+	// 0 minus a threshold of 0 is 0, while its negative would be -0.
+	b.until(from.ZeroThreshold(), from.ZeroCount(), 0-from.ZeroThreshold())
 	positive := from.Positive().BucketCounts()
 	for i := range positive.Len() {
 		b.until(lowerBound(from.Scale(), from.Positive().Offset(), i+1), positive.At(i), lowerBound(from.Scale(), from.Positive().Offset(), i))
@@ -122,7 +123,7 @@ func (b *bucketing) until(high float64, count uint64, low float64) {
 	if count == 0 {
 		return
 	}
-	if b.rises(low) {
+	if low < high && b.rises(low) {
 		b.bounds = append(b.bounds, low)
 		b.counts = append(b.counts, b.open)
 		b.open = 0
