@@ -42,7 +42,7 @@ type sent struct {
 	Unknown, Same bool
 }
 
-func readFixture(t *testing.T, path string) *fixture {
+func readFixture(t testing.TB, path string) *fixture {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
