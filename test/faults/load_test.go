@@ -146,15 +146,15 @@ func (l *load) run(producer int, export func(pmetricotlp.ExportRequest) outcome)
 	ticker := time.NewTicker(l.shape.every)
 	defer ticker.Stop()
 	for next := 0; ; {
-		select {
-		case <-l.quit:
-			return
-		case <-ticker.C:
-		}
 		q := request{producer: producer, first: next, points: l.shape.points}
 		if q.outcome = export(l.record.export(q, l.shape.pad)); q.outcome != notSent {
 			l.record.add(q)
 			next += q.points
+		}
+		select {
+		case <-l.quit:
+			return
+		case <-ticker.C:
 		}
 	}
 }
