@@ -68,6 +68,10 @@ unit: ## Unit tests of our packages with the race detector
 system: ## System tests: the real binaries and the embedded engine (make deps build first)
 	@packages=$$($(SYSTEM)); go test -count=1 -timeout 20m $$packages
 
+.PHONY: soak
+soak: deps build ## The faults of docs/operations.md, ten times as long: 200 kills and more (half an hour)
+	PITWALL_SOAK=1 go test -count=1 -v -timeout 3h ./test/faults
+
 .PHONY: bench
 bench: deps build ## Benchmarks of hot paths, then the figures of docs/benchmarks.md (ten minutes)
 	@packages=$$($(UNIT)); go test -run '^$$' -bench . -benchmem $$packages

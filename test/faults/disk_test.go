@@ -2,7 +2,6 @@ package faults
 
 import (
 	"bytes"
-	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -23,6 +22,7 @@ var heavy = shape{clients: 4, points: 50, every: 10 * time.Millisecond, pad: 200
 // The disk under the log is full to the last byte: clients are told to come again, and are accepted soon after there is
 // room. With kill, the collector dies on the full disk and starts on it.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	for _, kill := range []bool{false, true} {
 		name := "alone"
 		if kill {
@@ -118,7 +118,7 @@ func fill(t *testing.T, disk string) {
 	require.NoError(t, err)
 	for size := 1 << 20; size > 0; {
 		if _, err := file.Write(make([]byte, size)); err != nil {
-			require.True(t, errors.Is(err, unix.ENOSPC), err)
+			require.ErrorIs(t, err, unix.ENOSPC)
 			size /= 2
 		}
 	}

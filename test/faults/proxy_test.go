@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -61,7 +62,7 @@ func (p *proxy) heal() { p.fault.Store(nil) }
 func (p *proxy) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		hangUp(w)
+		hangUp()
 		return
 	}
 	isInsert := strings.HasPrefix(r.URL.Query().Get("query"), "INSERT")
@@ -77,20 +78,22 @@ func (p *proxy) serve(w http.ResponseWriter, r *http.Request) {
 func (p *proxy) relay(w http.ResponseWriter, r *http.Request, body []byte) {
 	answer, err := p.forward(r, bytes.NewReader(body), len(body))
 	if err != nil {
-		hangUp(w)
+		hangUp()
 		return
 	}
-	for name, values := range answer.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.status)
-	_, _ = w.Write(answer.body) // a client that has gone asks again
+	answer.write(w)
 }
 
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.header)
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body) // a client that has gone asks again
 }
 
 // forward sends the request to the engine, which finishes it even when the client has gone.
@@ -135,16 +138,16 @@ func (p *proxy) lastInsert() *insert {
 }
 
 // hangUp closes the client's connection without an answer.
-func hangUp(w http.ResponseWriter) { panic(http.ErrAbortHandler) }
+func hangUp() { panic(http.ErrAbortHandler) }
 
 // cut closes the connection before the engine hears of the INSERT.
-func cut(_ *proxy, w http.ResponseWriter, _ *http.Request, _ []byte) { hangUp(w) }
+func cut(*proxy, http.ResponseWriter, *http.Request, []byte) { hangUp() }
 
 // cutRequest lets the engine see half of the INSERT and closes both connections.
-func cutRequest(p *proxy, w http.ResponseWriter, r *http.Request, body []byte) {
+func cutRequest(p *proxy, _ http.ResponseWriter, r *http.Request, body []byte) {
 	half := io.MultiReader(bytes.NewReader(body[:len(body)/2]), failing{})
 	_, _ = p.forward(r, half, len(body))
-	hangUp(w)
+	hangUp()
 }
 
 type failing struct{}
@@ -157,13 +160,9 @@ func corrupt(p *proxy, w http.ResponseWriter, r *http.Request, body []byte) {
 	damaged[len(damaged)/2] ^= 0x10
 	answer, err := p.forward(r, io.MultiReader(bytes.NewReader(damaged)), len(damaged))
 	if err != nil {
-		hangUp(w)
+		hangUp()
 	}
-	for name, values := range answer.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.status)
-	_, _ = w.Write(answer.body)
+	answer.write(w)
 }
 
 // stall takes the INSERT and never answers.
@@ -178,9 +177,9 @@ func delayed(d time.Duration) fault {
 }
 
 // loseAnswer closes the connection after the engine has done the INSERT.
-func loseAnswer(p *proxy, w http.ResponseWriter, r *http.Request, body []byte) {
+func loseAnswer(p *proxy, _ http.ResponseWriter, r *http.Request, body []byte) {
 	_, _ = p.forward(r, bytes.NewReader(body), len(body))
-	hangUp(w)
+	hangUp()
 }
 
 // halfAnswer breaks off in the answer's header, after the engine has done the INSERT.
@@ -188,7 +187,7 @@ func halfAnswer(p *proxy, w http.ResponseWriter, r *http.Request, body []byte) {
 	_, _ = p.forward(r, bytes.NewReader(body), len(body))
 	connection, buffer, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		hangUp(w)
+		hangUp()
 	}
 	_, _ = buffer.WriteString("HTTP/1.1 200 OK\r\nContent-Le")
 	_ = buffer.Flush()
