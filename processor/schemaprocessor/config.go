@@ -10,8 +10,8 @@ import (
 // Config is the processor's configuration. The zero value is not valid; createDefaultConfig has the defaults.
 type Config struct {
 	// Producers say whose names a scope uses, where it does not say so itself. The first that fits wins.
-	Producers []ProducerRule `mapstructure:"producers"`
-	Rules     RulesConfig    `mapstructure:"rules"`
+	Producers []ProducerConfig `mapstructure:"producers"`
+	Rules     RulesConfig      `mapstructure:"rules"`
 	// RequiredIdentity are attributes that every item must have, itself, on its scope or on its resource.
 	RequiredIdentity []string `mapstructure:"required_identity"`
 	// CacheSize is how many names' meanings are kept.
@@ -20,9 +20,9 @@ type Config struct {
 	_ struct{}
 }
 
-// ProducerRule names the producer of scopes that fit everything it says. In Scope, Service and Value "*" stands for
+// ProducerConfig names the producer of scopes that fit everything it says. In Scope, Service and Value "*" stands for
 // any text.
-type ProducerRule struct {
+type ProducerConfig struct {
 	// Producer is one of the registry's, or "none" for names that must not be translated.
 	Producer string `mapstructure:"producer"`
 	Scope    string `mapstructure:"scope"`
@@ -36,16 +36,16 @@ type ProducerRule struct {
 
 // RulesConfig has the mode of every rule.
 type RulesConfig struct {
-	UnknownName      Mode `mapstructure:"unknown_name"`
-	BadName          Mode `mapstructure:"bad_name"`
-	Unit             Mode `mapstructure:"unit"`
-	Instrument       Mode `mapstructure:"instrument"`
-	AttributeUnknown Mode `mapstructure:"attribute_unknown"`
-	AttributeMissing Mode `mapstructure:"attribute_missing"`
-	AttributeType    Mode `mapstructure:"attribute_type"`
-	AttributeValue   Mode `mapstructure:"attribute_value"`
-	IdentityMissing  Mode `mapstructure:"identity_missing"`
-	VersionUnknown   Mode `mapstructure:"version_unknown"`
+	UnknownName      ruleMode `mapstructure:"unknown_name"`
+	BadName          ruleMode `mapstructure:"bad_name"`
+	Unit             ruleMode `mapstructure:"unit"`
+	Instrument       ruleMode `mapstructure:"instrument"`
+	AttributeUnknown ruleMode `mapstructure:"attribute_unknown"`
+	AttributeMissing ruleMode `mapstructure:"attribute_missing"`
+	AttributeType    ruleMode `mapstructure:"attribute_type"`
+	AttributeValue   ruleMode `mapstructure:"attribute_value"`
+	IdentityMissing  ruleMode `mapstructure:"identity_missing"`
+	VersionUnknown   ruleMode `mapstructure:"version_unknown"`
 
 	_ struct{}
 }
@@ -59,17 +59,17 @@ const maxCacheSize = 1 << 20
 func createDefaultConfig() component.Config {
 	return &Config{
 		Rules: RulesConfig{
-			UnknownName: Observe, BadName: Quarantine, Unit: Coerce, Instrument: Observe,
-			AttributeUnknown: Observe, AttributeMissing: Observe, AttributeType: Coerce, AttributeValue: Observe,
-			IdentityMissing: Observe, VersionUnknown: Quarantine,
+			UnknownName: modeObserve, BadName: modeQuarantine, Unit: modeCoerce, Instrument: modeObserve,
+			AttributeUnknown: modeObserve, AttributeMissing: modeObserve, AttributeType: modeCoerce, AttributeValue: modeObserve,
+			IdentityMissing: modeObserve, VersionUnknown: modeQuarantine,
 		},
 		CacheSize: 10_000,
 	}
 }
 
 // modes are the modes in the order of the rules.
-func (c *RulesConfig) modes() [ruleCount]Mode {
-	return [ruleCount]Mode{
+func (c *RulesConfig) modes() [ruleCount]ruleMode {
+	return [ruleCount]ruleMode{
 		c.UnknownName, c.BadName, c.Unit, c.Instrument, c.AttributeUnknown, c.AttributeMissing,
 		c.AttributeType, c.AttributeValue, c.IdentityMissing, c.VersionUnknown,
 	}
@@ -93,8 +93,8 @@ func (c *Config) Validate() error {
 	for r, mode := range c.Rules.modes() {
 		r := rule(r)
 		switch mode {
-		case Observe, Quarantine, Reject:
-		case Coerce:
+		case modeObserve, modeQuarantine, modeReject:
+		case modeCoerce:
 			if r != wrongUnit && r != wrongType {
 				errs = append(errs, fmt.Errorf("'rules::%s' cannot be coerce: nothing can be made to fit", r))
 			}

@@ -33,13 +33,13 @@ func TestConfig_Valid(t *testing.T) {
 	full, err := load(t, "full.yaml")
 	require.NoError(t, err)
 	assert.Equal(t, &Config{
-		Producers: []ProducerRule{
+		Producers: []ProducerConfig{
 			{Producer: "slime", Scope: "trainer/*"},
 			{Producer: "none", Service: "web-*", Attribute: "team", Value: "web"},
 		},
 		Rules: RulesConfig{
-			UnknownName: Quarantine, BadName: Quarantine, Unit: Reject, Instrument: Observe, AttributeUnknown: Observe,
-			AttributeMissing: Observe, AttributeType: Coerce, AttributeValue: Observe, IdentityMissing: Observe, VersionUnknown: Quarantine,
+			UnknownName: modeQuarantine, BadName: modeQuarantine, Unit: modeReject, Instrument: modeObserve, AttributeUnknown: modeObserve,
+			AttributeMissing: modeObserve, AttributeType: modeCoerce, AttributeValue: modeObserve, IdentityMissing: modeObserve, VersionUnknown: modeQuarantine,
 		},
 		RequiredIdentity: []string{"rl.run.id", "rl.role"},
 		CacheSize:        500,

@@ -30,9 +30,9 @@ func (p *schemaProcessor) named(scope string, resource pcommon.Map) (uint8, bool
 	return 0, false
 }
 
-// producerRule is a ProducerRule with the producer found.
+// producerRule is a ProducerConfig with the producer found.
 type producerRule struct {
-	ProducerRule
+	ProducerConfig
 	producer uint8
 }
 

@@ -10,7 +10,7 @@ import (
 
 func TestWhoseNames(t *testing.T) {
 	r := shipped(t)
-	f := func(want string, md pmetric.Metrics, rules ...ProducerRule) {
+	f := func(want string, md pmetric.Metrics, rules ...ProducerConfig) {
 		t.Helper()
 		p := newTest(t, r, metricsSignal, func(c *Config) { c.Producers = rules })
 		got, err := p.processMetrics(t.Context(), md)
@@ -43,11 +43,11 @@ func TestWhoseNames(t *testing.T) {
 	f("timing/step", and(gauge("bridge", "a", "", 1), "b", "timing/step"))
 	f("rl.step.duration", and(gauge("bridge", "rl.reward", "1", 1), "rl.score", "timing/step"))
 
-	rule := ProducerRule{Producer: "skyrl", Scope: "br*"}
+	rule := ProducerConfig{Producer: "skyrl", Scope: "br*"}
 	f("rl.step.duration", and(gauge("bridge", "a", "", 1), "b", "timing/step"), rule)
 	f("timing/step", and(gauge("other", "a", "", 1), "b", "timing/step"), rule)
-	f("timing/step", gauge("bridge", "timing/step", "", 1), ProducerRule{Producer: noProducer, Scope: "br*"})
-	service := ProducerRule{Producer: "skyrl", Service: "*-trainer", Attribute: "team", Value: "rl"}
+	f("timing/step", gauge("bridge", "timing/step", "", 1), ProducerConfig{Producer: noProducer, Scope: "br*"})
+	service := ProducerConfig{Producer: "skyrl", Service: "*-trainer", Attribute: "team", Value: "rl"}
 	f("rl.step.duration", with(gauge("slime", "timing/step", "", 1), "service.name", "a-trainer", "team", "rl"), service)
 	f("timing/step", with(gauge("slime", "timing/step", "", 1), "service.name", "a-trainer", "team", "web"), service)
 	f("timing/step", with(gauge("slime", "timing/step", "", 1), "service.name", "trainer", "team", "rl"), service)

@@ -34,15 +34,15 @@ func (s rules) has(r rule) bool { return s&(1<<r) != 0 }
 
 func (s *rules) add(r rule) { *s |= 1 << r }
 
-// Mode says what is done about a broken rule.
-type Mode string
+// ruleMode says what is done about a broken rule.
+type ruleMode string
 
-// The modes. Coerce makes data fit and quarantines what cannot be made to fit.
+// The modes. modeCoerce makes data fit and quarantines what cannot be made to fit.
 const (
-	Observe    Mode = "observe"
-	Coerce     Mode = "coerce"
-	Quarantine Mode = "quarantine"
-	Reject     Mode = "reject"
+	modeObserve    ruleMode = "observe"
+	modeCoerce     ruleMode = "coerce"
+	modeQuarantine ruleMode = "quarantine"
+	modeReject     ruleMode = "reject"
 )
 
 // action is a mode as counts are kept: an index.
@@ -57,16 +57,16 @@ const (
 )
 
 func (a action) String() string {
-	return [actionCount]string{string(Observe), string(Coerce), string(Quarantine), string(Reject)}[a]
+	return [actionCount]string{string(modeObserve), string(modeCoerce), string(modeQuarantine), string(modeReject)}[a]
 }
 
-func (m Mode) action() action {
+func (m ruleMode) action() action {
 	switch m {
-	case Coerce:
+	case modeCoerce:
 		return coerce
-	case Quarantine:
+	case modeQuarantine:
 		return quarantine
-	case Reject:
+	case modeReject:
 		return reject
 	default:
 		return observe

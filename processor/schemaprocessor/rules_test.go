@@ -24,7 +24,7 @@ func small(t testing.TB) *schema.Registry {
 func only(t testing.TB, modes string) func(*Config) {
 	t.Helper()
 	return func(c *Config) {
-		all := map[string]*Mode{
+		all := map[string]*ruleMode{
 			"unknown_name": &c.Rules.UnknownName, "bad_name": &c.Rules.BadName, "unit": &c.Rules.Unit, "instrument": &c.Rules.Instrument,
 			"attribute_unknown": &c.Rules.AttributeUnknown, "attribute_missing": &c.Rules.AttributeMissing,
 			"attribute_type": &c.Rules.AttributeType, "attribute_value": &c.Rules.AttributeValue,
@@ -33,7 +33,7 @@ func only(t testing.TB, modes string) func(*Config) {
 		for _, field := range strings.Fields(modes) {
 			rule, mode, _ := strings.Cut(field, "=")
 			require.Contains(t, all, rule)
-			*all[rule] = Mode(mode)
+			*all[rule] = ruleMode(mode)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestRequiredIdentity(t *testing.T) {
 		set(md.ResourceMetrics().At(0))
 		got, err := newTest(t, r, metricsSignal, func(c *Config) {
 			c.RequiredIdentity = []string{"rl.run.id"}
-			c.Rules.IdentityMissing = Quarantine
+			c.Rules.IdentityMissing = modeQuarantine
 		}).processMetrics(t.Context(), md)
 		require.NoError(t, err)
 		assert.Equal(t, []string{want}, lines(got))

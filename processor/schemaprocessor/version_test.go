@@ -93,7 +93,7 @@ func TestWhereTheVersionStands(t *testing.T) {
 // Another major version, and what is no version, leave as they came.
 func TestUnknownVersion(t *testing.T) {
 	r := versions(t, "1.1")
-	f := func(url string, mode Mode, want ...string) {
+	f := func(url string, mode ruleMode, want ...string) {
 		t.Helper()
 		p := newTest(t, r, metricsSignal, func(c *Config) { c.Rules.VersionUnknown = mode })
 		md := gauge("verl", "critic/score/mean", "", 50, "step", 7)
@@ -101,14 +101,14 @@ func TestUnknownVersion(t *testing.T) {
 		got, err := p.processMetrics(t.Context(), md)
 		assert.Equal(t, want == nil, err != nil, "an empty request is skipped")
 		assert.Equal(t, want, lines(got))
-		if mode == Quarantine {
+		if mode == modeQuarantine {
 			assert.Equal(t, url, got.ResourceMetrics().At(0).ScopeMetrics().At(0).SchemaUrl())
 		}
 	}
-	f("https://example.com/2.0.0", Quarantine, "(version_unknown: https://example.com/2.0.0) critic/score/mean Gauge  50 step=int:7")
-	f("https://example.com/latest", Quarantine, "(version_unknown: https://example.com/latest) critic/score/mean Gauge  50 step=int:7")
-	f("https://example.com/2.0.0", Reject)
-	f("https://example.com/2.0.0", Observe, "rl.score Gauge 1 0.5 rl.stat=mean rl.step=int:7")
+	f("https://example.com/2.0.0", modeQuarantine, "(version_unknown: https://example.com/2.0.0) critic/score/mean Gauge  50 step=int:7")
+	f("https://example.com/latest", modeQuarantine, "(version_unknown: https://example.com/latest) critic/score/mean Gauge  50 step=int:7")
+	f("https://example.com/2.0.0", modeReject)
+	f("https://example.com/2.0.0", modeObserve, "rl.score Gauge 1 0.5 rl.stat=mean rl.step=int:7")
 }
 
 // A hostile sender of versions fills a table of fixed size.
