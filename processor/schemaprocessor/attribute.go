@@ -53,6 +53,31 @@ type attributes struct {
 	stranger  attribute
 }
 
+// hints are the meanings of the keys of the item before: the points of a metric have the same keys in the same order, and
+// comparing a key costs less than looking it up.
+type hints struct {
+	in *attributes
+	at [8]*attribute
+}
+
+func (h *hints) reset(a *attributes) {
+	if h.in != a {
+		*h = hints{in: a}
+	}
+}
+
+// of returns what the i-th key of an item means.
+func (h *hints) of(i int, key string) *attribute {
+	if i >= len(h.at) {
+		return h.in.of(key)
+	}
+	if hint := h.at[i]; hint != nil && hint.key == key {
+		return hint
+	}
+	h.at[i] = h.in.of(key)
+	return h.at[i]
+}
+
 // maxStrangers is how many unknown keys of one metric are remembered; the others are looked up each time.
 const maxStrangers = 64
 

@@ -44,13 +44,12 @@ func BenchmarkProcess(b *testing.B) {
 	run := func(name string, changes bool, md pmetric.Metrics, fresh func(i int, md pmetric.Metrics)) {
 		b.Run(name, func(b *testing.B) {
 			p := newTest(b, r, metricsSignal, nil)
-			work := pmetric.NewMetrics()
 			b.ReportAllocs()
 			for i := range b.N {
 				in := md
 				if changes {
 					b.StopTimer()
-					work = pmetric.NewMetrics()
+					work := pmetric.NewMetrics()
 					md.CopyTo(work)
 					in = work
 					if fresh != nil {

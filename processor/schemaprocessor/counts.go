@@ -2,6 +2,7 @@ package schemaprocessor
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	otelattribute "go.opentelemetry.io/otel/attribute"
@@ -134,7 +135,7 @@ func observeFindings(c *counts, labels []otelattribute.KeyValue, o metric.Int64O
 	for r := range ruleCount {
 		for a := range actionCount {
 			if n := c.findings[r][a].Load(); n > 0 {
-				o.Observe(int64(n), metric.WithAttributes(append(labels[:len(labels):len(labels)],
+				o.Observe(int64(n), metric.WithAttributes(append(slices.Clip(labels),
 					otelattribute.String("rule", r.String()), otelattribute.String("action", a.String()))...))
 			}
 		}

@@ -15,11 +15,14 @@ type verdict struct {
 }
 
 // inspect looks at an item's attributes without changing them, so that what is set apart stays as it came.
-func (t *target) inspect(on pcommon.Map) verdict {
+func (t *target) inspect(on pcommon.Map, h *hints) verdict {
 	var v verdict
+	h.reset(t.attributes)
+	i := 0
 	v.change = len(t.set)+len(t.when) > 0
 	for key, value := range on.All() {
-		a := t.attributes.of(key)
+		a := h.of(i, key)
+		i++
 		if len(t.when) > 0 && t.consumes(key) {
 			continue
 		}
@@ -27,7 +30,7 @@ func (t *target) inspect(on pcommon.Map) verdict {
 		v.broken |= a.broken
 		v.change = v.change || a.aliased()
 		if !a.kind.is(value.Type()) {
-			v.type_(a, value)
+			v.ofKind(a, value)
 		} else if a.members != nil || a.mapping != nil {
 			v.value(a, value)
 		}
@@ -35,8 +38,8 @@ func (t *target) inspect(on pcommon.Map) verdict {
 	return v
 }
 
-// type_ judges a value of another type.
-func (v *verdict) type_(a *attribute, value pcommon.Value) {
+// ofKind judges a value of another type.
+func (v *verdict) ofKind(a *attribute, value pcommon.Value) {
 	fits := a.kind.fits(value)
 	if a.timid && !fits {
 		v.seen &^= a.required
@@ -122,7 +125,7 @@ func (t *target) explain(r rule, on pcommon.Map, surroundings uint64) string {
 			var v verdict
 			v.broken = a.broken
 			if !a.kind.is(value.Type()) {
-				v.type_(a, value)
+				v.ofKind(a, value)
 			} else {
 				v.value(a, value)
 			}
@@ -131,7 +134,7 @@ func (t *target) explain(r rule, on pcommon.Map, surroundings uint64) string {
 			}
 		}
 	case missingAttribute, missingIdentity:
-		v := t.inspect(on)
+		v := t.inspect(on, &hints{})
 		absent := t.attributes.all &^ (v.seen | surroundings)
 		for i, key := range t.attributes.required {
 			if bit := uint64(1) << i; absent&bit != 0 && (r == missingIdentity) == (t.attributes.identity&bit != 0) {

@@ -83,7 +83,7 @@ func (s *scope) record(record plog.LogRecord, into *apartLogs) bool {
 	default:
 	}
 	if v.change {
-		t.apply(on, s.coerces(wrongType), s.room)
+		t.apply(on, s.policy.fitsTypes(), s.room)
 	}
 	if name != "" && !t.unknown && name != t.name {
 		on.PutStr(sourceKey, name)

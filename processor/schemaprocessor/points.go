@@ -43,7 +43,7 @@ func settle[P point[P], S pointSlice[P]](s *metricScope, m pmetric.Metric, t *ta
 	f := &s.findings
 	*f = findings{}
 	var out []verdict // by point; nil as long as all stay
-	types := s.coerces(wrongType)
+	types := s.policy.fitsTypes()
 	for i := range n {
 		p := all.At(i)
 		on := p.Attributes()

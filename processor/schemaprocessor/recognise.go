@@ -74,7 +74,7 @@ func glob(pattern, text string) bool {
 // vote counts the producers that know the names of a scope.
 type vote struct {
 	foreign int
-	for_    [64]int
+	votes   [64]int
 }
 
 func (v *vote) add(plan *plan) {
@@ -83,7 +83,7 @@ func (v *vote) add(plan *plan) {
 	}
 	v.foreign++
 	for rest := plan.candidates; rest != 0; rest &= rest - 1 {
-		v.for_[bits.TrailingZeros64(rest)]++
+		v.votes[bits.TrailingZeros64(rest)]++
 	}
 }
 
@@ -91,15 +91,15 @@ func (v *vote) add(plan *plan) {
 // as "reward" alone says nothing. It is 0 without one.
 func (v *vote) winner() uint8 {
 	best, tie := 0, false
-	for i, n := range v.for_ {
+	for i, n := range v.votes {
 		switch {
-		case n > v.for_[best]:
+		case n > v.votes[best]:
 			best, tie = i, false
-		case n == v.for_[best] && i != best:
+		case n == v.votes[best] && i != best:
 			tie = true
 		}
 	}
-	if n := v.for_[best]; n == 0 || tie || 2*n < v.foreign {
+	if n := v.votes[best]; n == 0 || tie || 2*n < v.foreign {
 		return 0
 	}
 	return uint8(best)

@@ -118,6 +118,9 @@ func (p *policy) decide(broken, hopeless rules) action {
 	}
 }
 
+// fitsTypes says whether values of a wrong type are to be made to fit.
+func (p *policy) fitsTypes() bool { return p.action[wrongType] == coerce }
+
 // cause is the first rule that led to the action.
 func (p *policy) cause(broken, hopeless rules, a action) rule {
 	for r := range ruleCount {

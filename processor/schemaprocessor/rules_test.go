@@ -30,7 +30,7 @@ func only(t testing.TB, modes string) func(*Config) {
 			"attribute_type": &c.Rules.AttributeType, "attribute_value": &c.Rules.AttributeValue,
 			"identity_missing": &c.Rules.IdentityMissing, "version_unknown": &c.Rules.VersionUnknown,
 		}
-		for _, field := range strings.Fields(modes) {
+		for field := range strings.FieldsSeq(modes) {
 			rule, mode, _ := strings.Cut(field, "=")
 			require.Contains(t, all, rule)
 			*all[rule] = ruleMode(mode)

@@ -21,7 +21,8 @@ type scope struct {
 	tally                tally
 	reasons              int
 	// room is an empty value.
-	room pcommon.Value
+	room  pcommon.Value
+	hints hints
 }
 
 // request is what one request leaves behind for the log.
@@ -97,7 +98,7 @@ type findings struct {
 
 // judge says what becomes of one item.
 func (s *scope) judge(t *target, on pcommon.Map, f *findings) (action, verdict) {
-	v := t.inspect(on)
+	v := t.inspect(on, &s.hints)
 	if t.attributes.all&^v.seen != 0 {
 		t.missing(&v, s.surroundings(t, f))
 	}
@@ -199,7 +200,7 @@ func (p *plan) target(on pcommon.Map) *target {
 // identify gives a resource's attributes their canonical keys and types, in the words of the scope's producer.
 func (s *scope) identify() {
 	t := s.vocabulary.plain
-	v := t.inspect(s.resource)
+	v := t.inspect(s.resource, &s.hints)
 	if v.broken != 0 {
 		for r := range ruleCount {
 			if v.broken.has(r) && s.policy.of(r, v.hopeless) < quarantine {
@@ -211,11 +212,9 @@ func (s *scope) identify() {
 		}
 	}
 	if v.change {
-		t.apply(s.resource, s.coerces(wrongType), s.room)
+		t.apply(s.resource, s.policy.fitsTypes(), s.room)
 	}
 }
-
-func (s *scope) coerces(r rule) bool { return s.policy.action[r] == coerce }
 
 // schemaURL is what a resource's schema URL becomes: ours, unless it is of another family.
 func (p *schemaProcessor) schemaURL(came string) string {

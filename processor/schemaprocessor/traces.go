@@ -72,7 +72,7 @@ func (s *scope) span(span ptrace.Span, into *apartSpans) bool {
 	default:
 	}
 	if v.change {
-		t.apply(on, s.coerces(wrongType), s.room)
+		t.apply(on, s.policy.fitsTypes(), s.room)
 	}
 	if !t.unknown && span.Name() != t.name {
 		on.PutStr(sourceKey, span.Name())
