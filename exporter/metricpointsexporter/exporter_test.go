@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.uber.org/zap/zapcore"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -199,7 +200,11 @@ func TestExporter_FullLogAsksToRetryLater(t *testing.T) {
 	assert.Equal(t, codes.Unavailable, s.Code())
 	require.Len(t, s.Details(), 1)
 	assert.Equal(t, retryDelay, s.Details()[0].(*errdetails.RetryInfo).GetRetryDelay().AsDuration())
-	assert.EqualValues(t, 20_000, observed(t, r, "otelcol_metricpoints_points_refused"))
+	for range 9 {
+		require.Error(t, r.exporter.ConsumeMetrics(context.Background(), request))
+	}
+	assert.EqualValues(t, 200_000, observed(t, r, "otelcol_metricpoints_points_refused"))
+	assert.Len(t, r.logs.FilterLevelExact(zapcore.ErrorLevel).All(), 1, "lines about ten refusals")
 }
 
 func TestExporter_RequestThatNeverFitsIsNotToBeSentAgain(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/metadata"
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/points"
@@ -49,6 +51,10 @@ func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Con
 	if err != nil {
 		return nil, err
 	}
+	// The helper logs every refused request, and while the log is full all are: a line a minute says as much.
+	set.Logger = set.Logger.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
+		return zapcore.NewSamplerWithOptions(core, reportInterval, 1, 0)
+	}))
 	// Neither queue, retry nor timeout of the helper: the log is all three.
 	return exporterhelper.NewMetrics(ctx, set, config, e.consume,
 		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: false}),
