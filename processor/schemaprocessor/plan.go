@@ -29,6 +29,8 @@ type target struct {
 	scale float64
 	when  []schema.Condition
 	set   []schema.Assignment
+	// given are the required attributes among set.
+	given uint64
 	// broken holds for all points; detail says what was found.
 	broken, hopeless rules
 	detail           string
@@ -85,6 +87,9 @@ func (p *schemaProcessor) mapped(q *question, v *vocabulary, m *schema.Mapping) 
 		name: owner.Name, unit: owner.Unit, scale: m.Scale, when: m.When, set: m.Set,
 		translated: owner.Name != q.name, attributes: v.of(p, owner),
 	}
+	for i := range m.Set {
+		t.given |= t.attributes.bit(m.Set[i].Attribute.Name)
+	}
 	if _, pure := schema.Convert(q.unit, "1"); q.unit != "" && !pure {
 		t.scale = 1
 		p.checkUnit(q, t, owner)
@@ -127,10 +132,11 @@ func (p *schemaProcessor) checkInstrument(q *question, t *target, owner *schema.
 	}
 }
 
-// candidates are the producers that know a name.
+// candidates are the producers that know a name. A word without a producer's "/" or ":", such as "loss", is anybody's: a script's
+// own loss in nat must not be taken for a framework's and quarantined for its unit.
 func (p *schemaProcessor) candidates(q *question) uint64 {
 	var found uint64
-	if q.producer != 0 || p.signal != metricsSignal {
+	if q.producer != 0 || p.signal != metricsSignal || !strings.ContainsAny(q.name, "/:") {
 		return 0
 	}
 	for i := 1; i < len(p.vocabularies); i++ {

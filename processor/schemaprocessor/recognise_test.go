@@ -39,6 +39,9 @@ func TestWhoseNames(t *testing.T) {
 	f("rl.clip.fraction", and(loss("bridge"), "train/pg_clipfrac"))
 	f("rl.step.duration", gauge("bridge", "timing/step", "", 1))
 	f("timing/step", gauge("slime", "timing/step", "", 1))
+	// Only Telescope calls the entropy by this plain word, but anybody may.
+	f("entropy", gauge("bridge", "entropy", "", 1))
+	f("rl.entropy", gauge("telescope", "entropy", "", 1))
 	// Names that are nobody's outvote one that may be chance; the registry's own names do not vote.
 	f("timing/step", and(gauge("bridge", "a", "", 1), "b", "timing/step"))
 	f("rl.step.duration", and(gauge("bridge", "rl.reward", "1", 1), "rl.score", "timing/step"))
