@@ -53,7 +53,9 @@ func (a *attributes) apply(on pcommon.Map, types bool, room pcommon.Value) {
 	if empty {
 		on.RemoveIf(func(key string, value pcommon.Value) bool { m := a.of(key); return !m.timid && m.kind.absent(value) })
 	}
-	slices.SortStableFunc(aliases, func(x, y *attribute) int { return cmp.Compare(x.preference, y.preference) })
+	if len(aliases) > 1 {
+		slices.SortStableFunc(aliases, func(x, y *attribute) int { return cmp.Compare(x.preference, y.preference) })
+	}
 	for _, alias := range aliases {
 		rename(on, alias, room)
 	}

@@ -9,7 +9,7 @@ import (
 // verdict is what is wrong with one item and whether anything about its attributes has to change.
 type verdict struct {
 	broken, hopeless rules
-	// seen are the required attributes that the item has itself.
+	// seen are the required attributes that the item has itself, or is given.
 	seen   uint64
 	change bool
 }
@@ -20,6 +20,7 @@ func (t *target) inspect(on pcommon.Map, h *hints) verdict {
 	h.reset(t.attributes)
 	i := 0
 	v.change = len(t.set)+len(t.when) > 0
+	v.seen = t.given
 	for key, value := range on.All() {
 		a := h.of(i, key)
 		i++
@@ -100,12 +101,9 @@ func (t *target) holds(on pcommon.Map) bool {
 	return true
 }
 
-// missing adds what is neither on the item, set by the target, nor, as surroundings says, on its scope or resource.
+// missing adds what is neither on the item nor, as surroundings says, on its scope or resource.
 func (t *target) missing(v *verdict, surroundings uint64) {
 	absent := t.attributes.all &^ (v.seen | surroundings)
-	for i := range t.set {
-		absent &^= t.attributes.bit(t.set[i].Attribute.Name)
-	}
 	if absent&t.attributes.identity != 0 {
 		v.broken.add(missingIdentity)
 		v.hopeless.add(missingIdentity)
