@@ -97,7 +97,7 @@ func requireDelay(t *testing.T, r *rig) {
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
 	require.Equal(t, "5", response.Header.Get("Retry-After"))
-	r.record.add(q)
+	r.record.add(q, nil)
 }
 
 // smallDisk mounts a file system of 24 MiB.

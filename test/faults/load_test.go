@@ -62,6 +62,7 @@ type record struct {
 	counts   map[outcome]*atomic.Int64 // points
 	base     time.Time                 // time of the points with sequence 0
 	stride   time.Duration             // between the times of a point and the next
+	unclear  error                     // why the first unknown outcome is unknown
 }
 
 func newRecord() *record {
@@ -73,9 +74,12 @@ func newRecord() *record {
 
 func (r *record) points(o outcome) int64 { return r.counts[o].Load() }
 
-func (r *record) add(q request) {
+func (r *record) add(q request, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if q.outcome == unknown && r.unclear == nil {
+		r.unclear = err
+	}
 	r.requests = append(r.requests, q)
 	r.counts[q.outcome].Add(int64(q.points))
 }
@@ -142,13 +146,14 @@ func (l *load) stop() {
 	l.work.Wait()
 }
 
-func (l *load) run(producer int, export func(pmetricotlp.ExportRequest) outcome) {
+func (l *load) run(producer int, export exportFunc) {
 	ticker := time.NewTicker(l.shape.every)
 	defer ticker.Stop()
 	for next := 0; ; {
 		q := request{producer: producer, first: next, points: l.shape.points}
-		if q.outcome = export(l.record.export(q, l.shape.pad)); q.outcome != notSent {
-			l.record.add(q)
+		var err error
+		if q.outcome, err = export(l.record.export(q, l.shape.pad)); q.outcome != notSent {
+			l.record.add(q, err)
 			next += q.points
 		}
 		select {
@@ -159,8 +164,11 @@ func (l *load) run(producer int, export func(pmetricotlp.ExportRequest) outcome)
 	}
 }
 
-// client returns a function that sends one request and says what came of it.
-func (r *rig) client(overGRPC, slow bool) (export func(pmetricotlp.ExportRequest) outcome, end func()) {
+// exportFunc sends one request and says what came of it, and for an unknown outcome why.
+type exportFunc func(pmetricotlp.ExportRequest) (outcome, error)
+
+// client returns a client of its own connection; end closes that.
+func (r *rig) client(overGRPC, slow bool) (export exportFunc, end func()) {
 	dial := (&net.Dialer{}).DialContext
 	if slow {
 		dial = dialSlow
@@ -171,10 +179,10 @@ func (r *rig) client(overGRPC, slow bool) (export func(pmetricotlp.ExportRequest
 	transport := &http.Transport{DialContext: dial}
 	client := &http.Client{Transport: transport, Timeout: answerTimeout}
 	url := "http://" + r.collector.HTTP + "/v1/metrics"
-	return func(q pmetricotlp.ExportRequest) outcome { return exportHTTP(client, url, q) }, transport.CloseIdleConnections
+	return func(q pmetricotlp.ExportRequest) (outcome, error) { return exportHTTP(client, url, q) }, transport.CloseIdleConnections
 }
 
-func exportHTTP(client *http.Client, url string, q pmetricotlp.ExportRequest) outcome {
+func exportHTTP(client *http.Client, url string, q pmetricotlp.ExportRequest) (outcome, error) {
 	body, err := q.MarshalProto()
 	if err != nil {
 		panic(err) // of our own making
@@ -182,51 +190,52 @@ func exportHTTP(client *http.Client, url string, q pmetricotlp.ExportRequest) ou
 	response, err := client.Post(url, "application/x-protobuf", bytes.NewReader(body))
 	if err != nil {
 		if network, ok := errors.AsType[*net.OpError](err); ok && network.Op == "dial" {
-			return notSent
+			return notSent, err
 		}
-		return unknown
+		return unknown, err
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	switch {
 	case err != nil:
-		return unknown
+		return unknown, err
 	case response.StatusCode != http.StatusOK:
-		return refused
+		return refused, nil
 	}
 	said := pmetricotlp.NewExportResponse()
 	if err := said.UnmarshalProto(answer); err != nil || said.PartialSuccess().RejectedDataPoints() != 0 {
-		return unknown
+		return unknown, fmt.Errorf("answer %q: %w", answer, err)
 	}
-	return acknowledged
+	return acknowledged, nil
 }
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-func grpcClient(t *testing.T, address string, dial dialFunc) (func(pmetricotlp.ExportRequest) outcome, func()) {
+func grpcClient(t *testing.T, address string, dial dialFunc) (export exportFunc, end func()) {
 	t.Helper()
 	connection, err := grpc.NewClient("passthrough:///"+address,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) { return dial(ctx, "tcp", address) }),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff: backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.2, MaxDelay: 200 * time.Millisecond},
+			Backoff:           backoff.Config{BaseDelay: 20 * time.Millisecond, Multiplier: 1.2, MaxDelay: 200 * time.Millisecond},
+			MinConnectTimeout: 5 * time.Second, // slow clients are slow from the handshake on
 		}))
 	require.NoError(t, err)
 	client := pmetricotlp.NewGRPCClient(connection)
-	export := func(q pmetricotlp.ExportRequest) outcome {
+	export = func(q pmetricotlp.ExportRequest) (outcome, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 		defer cancel()
 		response, err := client.Export(ctx, q, grpc.WaitForReady(true))
 		if err == nil && response.PartialSuccess().RejectedDataPoints() == 0 {
-			return acknowledged
+			return acknowledged, nil
 		}
 		// A broken connection is UNAVAILABLE as well; only the collector says when to come again.
 		for _, detail := range status.Convert(err).Details() {
 			if _, ok := detail.(*errdetails.RetryInfo); ok && status.Code(err) == codes.Unavailable {
-				return refused
+				return refused, nil
 			}
 		}
-		return unknown
+		return unknown, err
 	}
 	return export, func() { _ = connection.Close() }
 }

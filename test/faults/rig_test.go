@@ -136,6 +136,9 @@ func (r *rig) finish(lost int64) result {
 		got.unknownStored, r.proxy.broken.Load(), samples-len(r.sampler.unbalanced),
 		r.sampler.peak["queued"], r.sampler.peak["log"]/(1<<20), r.sampler.peak["rss"]/(1<<20))
 
+	if r.record.unclear != nil {
+		r.t.Logf("the first unknown outcome: %v", r.record.unclear)
+	}
 	assert.Positive(r.t, got.acknowledged)
 	assert.Equal(r.t, lost, got.lost, "acknowledged points that are not stored")
 	assert.Zero(r.t, got.doubled, "points stored twice")
