@@ -11,24 +11,24 @@ type apartMetrics struct {
 	to       pmetric.Metrics
 	resource pmetric.ResourceMetrics
 	scope    pmetric.ScopeMetrics
-	reasons  map[string]pmetric.MetricSlice
+	reasons  map[cause]pmetric.MetricSlice
 }
 
-func (a *apartMetrics) metrics(s *scope, reason string) pmetric.MetricSlice {
-	if into, ok := a.reasons[reason]; ok {
+func (a *apartMetrics) metrics(s *scope, why cause) pmetric.MetricSlice {
+	if into, ok := a.reasons[why]; ok {
 		return into
 	}
 	rm := a.to.ResourceMetrics().AppendEmpty()
 	a.resource.Resource().CopyTo(rm.Resource())
 	rm.SetSchemaUrl(a.resource.SchemaUrl())
-	rm.Resource().Attributes().PutStr(reasonKey, reason)
+	why.mark(rm.Resource().Attributes())
 	sm := rm.ScopeMetrics().AppendEmpty()
 	a.scope.Scope().CopyTo(sm.Scope())
 	sm.SetSchemaUrl(a.scope.SchemaUrl())
 	if a.reasons == nil {
-		a.reasons = map[string]pmetric.MetricSlice{}
+		a.reasons = map[cause]pmetric.MetricSlice{}
 	}
-	a.reasons[reason] = sm.Metrics()
+	a.reasons[why] = sm.Metrics()
 	s.reasons++
 	return sm.Metrics()
 }
@@ -38,24 +38,24 @@ type apartSpans struct {
 	to       ptrace.Traces
 	resource ptrace.ResourceSpans
 	scope    ptrace.ScopeSpans
-	reasons  map[string]ptrace.SpanSlice
+	reasons  map[cause]ptrace.SpanSlice
 }
 
-func (a *apartSpans) spans(s *scope, reason string) ptrace.SpanSlice {
-	if into, ok := a.reasons[reason]; ok {
+func (a *apartSpans) spans(s *scope, why cause) ptrace.SpanSlice {
+	if into, ok := a.reasons[why]; ok {
 		return into
 	}
 	rs := a.to.ResourceSpans().AppendEmpty()
 	a.resource.Resource().CopyTo(rs.Resource())
 	rs.SetSchemaUrl(a.resource.SchemaUrl())
-	rs.Resource().Attributes().PutStr(reasonKey, reason)
+	why.mark(rs.Resource().Attributes())
 	ss := rs.ScopeSpans().AppendEmpty()
 	a.scope.Scope().CopyTo(ss.Scope())
 	ss.SetSchemaUrl(a.scope.SchemaUrl())
 	if a.reasons == nil {
-		a.reasons = map[string]ptrace.SpanSlice{}
+		a.reasons = map[cause]ptrace.SpanSlice{}
 	}
-	a.reasons[reason] = ss.Spans()
+	a.reasons[why] = ss.Spans()
 	s.reasons++
 	return ss.Spans()
 }
@@ -65,24 +65,24 @@ type apartLogs struct {
 	to       plog.Logs
 	resource plog.ResourceLogs
 	scope    plog.ScopeLogs
-	reasons  map[string]plog.LogRecordSlice
+	reasons  map[cause]plog.LogRecordSlice
 }
 
-func (a *apartLogs) records(s *scope, reason string) plog.LogRecordSlice {
-	if into, ok := a.reasons[reason]; ok {
+func (a *apartLogs) records(s *scope, why cause) plog.LogRecordSlice {
+	if into, ok := a.reasons[why]; ok {
 		return into
 	}
 	rl := a.to.ResourceLogs().AppendEmpty()
 	a.resource.Resource().CopyTo(rl.Resource())
 	rl.SetSchemaUrl(a.resource.SchemaUrl())
-	rl.Resource().Attributes().PutStr(reasonKey, reason)
+	why.mark(rl.Resource().Attributes())
 	sl := rl.ScopeLogs().AppendEmpty()
 	a.scope.Scope().CopyTo(sl.Scope())
 	sl.SetSchemaUrl(a.scope.SchemaUrl())
 	if a.reasons == nil {
-		a.reasons = map[string]plog.LogRecordSlice{}
+		a.reasons = map[cause]plog.LogRecordSlice{}
 	}
-	a.reasons[reason] = sl.LogRecords()
+	a.reasons[why] = sl.LogRecords()
 	s.reasons++
 	return sl.LogRecords()
 }

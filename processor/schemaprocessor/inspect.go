@@ -128,7 +128,7 @@ func (t *target) explain(r rule, on pcommon.Map, surroundings uint64) string {
 				v.value(a, value)
 			}
 			if v.broken.has(r) {
-				return fmt.Sprintf("%s: %s = %q", r, clip(key), clip(value.AsString()))
+				return fmt.Sprintf("%s = %q", clip(key), clip(value.AsString()))
 			}
 		}
 	case missingAttribute, missingIdentity:
@@ -136,10 +136,10 @@ func (t *target) explain(r rule, on pcommon.Map, surroundings uint64) string {
 		absent := t.attributes.all &^ (v.seen | surroundings)
 		for i, key := range t.attributes.required {
 			if bit := uint64(1) << i; absent&bit != 0 && (r == missingIdentity) == (t.attributes.identity&bit != 0) {
-				return fmt.Sprintf("%s: %s", r, key)
+				return key
 			}
 		}
 	default:
 	}
-	return fmt.Sprintf("%s: %s", r, t.detail)
+	return t.details[r]
 }

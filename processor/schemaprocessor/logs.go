@@ -39,7 +39,7 @@ func (p *schemaProcessor) processResourceLogs(r *request, rl plog.ResourceLogs, 
 		defer s.close()
 		if a := s.version(sl.LogRecords().Len()); a != observe {
 			if a == quarantine {
-				sl.LogRecords().MoveAndAppendTo(into.records(s, unknownVersion.String()+": "+clip(sl.SchemaUrl())))
+				sl.LogRecords().MoveAndAppendTo(into.records(s, cause{unknownVersion, clip(sl.SchemaUrl())}))
 			}
 			return true
 		}
@@ -76,7 +76,7 @@ func (s *scope) record(record plog.LogRecord, into *apartLogs) bool {
 	s.set(a, 1)
 	switch a {
 	case quarantine:
-		record.MoveTo(into.records(s, s.reason(t, v, on, &f)).AppendEmpty())
+		record.MoveTo(into.records(s, s.why(t, v, on, &f)).AppendEmpty())
 		return true
 	case reject:
 		return true

@@ -57,7 +57,7 @@ func (p *schemaProcessor) processResourceMetrics(r *request, rm pmetric.Resource
 		defer s.close()
 		if a := s.version(pointsOf(sm.Metrics())); a != observe {
 			if a == quarantine {
-				sm.Metrics().MoveAndAppendTo(s.apart.metrics(s.scope, unknownVersion.String()+": "+clip(sm.SchemaUrl())))
+				sm.Metrics().MoveAndAppendTo(s.apart.metrics(s.scope, cause{unknownVersion, clip(sm.SchemaUrl())}))
 			}
 			return true
 		}

@@ -31,9 +31,9 @@ type target struct {
 	set   []schema.Assignment
 	// given are the required attributes among set.
 	given uint64
-	// broken holds for all points; detail says what was found.
+	// broken holds for all points; details say what was found.
 	broken, hopeless rules
-	detail           string
+	details          map[rule]string
 	// translated and upgraded say why the name is another one than on the wire.
 	translated, upgraded bool
 	unknown              bool
@@ -45,7 +45,7 @@ func (p *schemaProcessor) compile(q *question) *plan {
 	v := p.vocabularies[q.producer][q.lineage]
 	if !wellFormed(q.name) {
 		t := &target{name: q.name, scale: 1, broken: 1 << badName, hopeless: 1 << badName, attributes: v.passing.attributes, unknown: true}
-		t.detail = fmt.Sprintf("%q is not a name", clip(q.name))
+		t.detail(badName, "%q is not a name", clip(q.name))
 		return &plan{targets: []*target{t}}
 	}
 	canonical := q.name
@@ -79,6 +79,14 @@ func (p *schemaProcessor) compile(q *question) *plan {
 	return result
 }
 
+// detail says what broke a rule.
+func (t *target) detail(r rule, format string, args ...any) {
+	if t.details == nil {
+		t.details = map[rule]string{}
+	}
+	t.details[r] = fmt.Sprintf(format, args...)
+}
+
 // mapped is the target of a producer's name. A unit on the wire that has a dimension is believed; a bare number is what the
 // registry says that the producer sends.
 func (p *schemaProcessor) mapped(q *question, v *vocabulary, m *schema.Mapping) *target {
@@ -108,7 +116,7 @@ func (p *schemaProcessor) checkUnit(q *question, t *target, owner *schema.Metric
 		return
 	}
 	t.broken.add(wrongUnit)
-	t.detail = fmt.Sprintf("%q, not %q", clip(q.unit), owner.Unit)
+	t.detail(wrongUnit, "%q, not %q", clip(q.unit), owner.Unit)
 	switch {
 	case !ok:
 		t.hopeless.add(wrongUnit)
@@ -127,25 +135,30 @@ func (p *schemaProcessor) checkInstrument(q *question, t *target, owner *schema.
 		return
 	}
 	t.broken.add(wrongInstrument)
-	if t.detail == "" {
-		t.detail = fmt.Sprintf("%s, not %s", q.kind, owner.Instrument)
-	}
+	t.detail(wrongInstrument, "%s, not %s", q.kind, owner.Instrument)
 }
 
-// candidates are the producers that know a name. A word without a producer's "/" or ":", such as "loss", is anybody's: a script's
-// own loss in nat must not be taken for a framework's and quarantined for its unit.
+// candidates are the producers that know a name. A word without a producer's "/" or ":", such as "loss", is anybody's unless the
+// producer's own name is in front: a script's own loss in nat must not be taken for a framework's and quarantined for its unit.
 func (p *schemaProcessor) candidates(q *question) uint64 {
 	var found uint64
-	if q.producer != 0 || p.signal != metricsSignal || !strings.ContainsAny(q.name, "/:") {
+	if q.producer != 0 || p.signal != metricsSignal {
 		return 0
 	}
+	plain := !strings.ContainsAny(q.name, "/:")
 	for i := 1; i < len(p.vocabularies); i++ {
+		if plain && !strings.HasPrefix(strings.TrimPrefix(q.name, rayPrefix), p.producers[i]+"_") {
+			continue
+		}
 		if len(p.mappings(uint8(i), q.name, q.kind)) > 0 {
 			found |= 1 << i
 		}
 	}
 	return found
 }
+
+// rayPrefix is what Ray puts before the names of what runs in it.
+const rayPrefix = "ray_"
 
 // mappings are what a producer means by a name. Engines put "sglang:" and "vllm:" in front of theirs; a router, and OpenMetrics,
 // make the colon an underscore, and Ray puts its own name before that.
@@ -156,7 +169,7 @@ func (p *schemaProcessor) mappings(producer uint8, name string, kind schema.Sour
 		return found
 	}
 	prefix := p.producers[producer] + "_"
-	if rest, ok := strings.CutPrefix(strings.TrimPrefix(name, "ray_"), prefix); ok {
+	if rest, ok := strings.CutPrefix(strings.TrimPrefix(name, rayPrefix), prefix); ok {
 		return profile.Metric(p.producers[producer]+":"+rest, kind)
 	}
 	return nil

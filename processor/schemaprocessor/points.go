@@ -76,7 +76,7 @@ func settle[P point[P], S pointSlice[P]](s *metricScope, m pmetric.Metric, t *ta
 
 // separate takes the points with a bad verdict out of the metric.
 func separate[P point[P], S pointSlice[P]](s *metricScope, m pmetric.Metric, t *target, of func(pmetric.Metric) S, out []verdict) {
-	apart := map[string]S{}
+	apart := map[cause]S{}
 	i := -1
 	of(m).RemoveIf(func(p P) bool {
 		i++
@@ -88,13 +88,13 @@ func separate[P point[P], S pointSlice[P]](s *metricScope, m pmetric.Metric, t *
 		if a == reject {
 			return true
 		}
-		reason := s.reason(t, out[i], p.Attributes(), &s.findings)
-		to, ok := apart[reason]
+		why := s.why(t, out[i], p.Attributes(), &s.findings)
+		to, ok := apart[why]
 		if !ok {
-			metric := s.apart.metrics(s.scope, reason).AppendEmpty()
+			metric := s.apart.metrics(s.scope, why).AppendEmpty()
 			like(m, metric)
 			to = of(metric)
-			apart[reason] = to
+			apart[why] = to
 		}
 		p.MoveTo(to.AppendEmpty())
 		return true

@@ -41,6 +41,8 @@ func TestWhoseNames(t *testing.T) {
 	f("timing/step", gauge("slime", "timing/step", "", 1))
 	// Only Telescope calls the entropy by this plain word, but anybody may.
 	f("entropy", gauge("bridge", "entropy", "", 1))
+	f("inference.requests.paused", gauge("bridge", "sglang_num_paused_reqs", "", 1))
+	f("inference.requests.running", gauge("bridge", "ray_vllm_num_requests_running", "", 1))
 	f("rl.entropy", gauge("telescope", "entropy", "", 1))
 	// Names that are nobody's outvote one that may be chance; the registry's own names do not vote.
 	f("timing/step", and(gauge("bridge", "a", "", 1), "b", "timing/step"))

@@ -1,6 +1,10 @@
 package schemaprocessor
 
-import "github.com/pitwall-otel/pitwall/schema/names"
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/pitwall-otel/pitwall/schema/names"
+)
 
 // rule is something that data may break. The order is that of the names in String.
 type rule uint8
@@ -132,4 +136,24 @@ func (p *policy) cause(broken, hopeless rules, a action) rule {
 }
 
 // reasonKey marks a resource that was set apart; its value is a rule, a colon and what was wrong.
-const reasonKey = names.AttributePitwallQuarantineReason
+// ruleKey has the rule alone, to count by.
+const (
+	reasonKey = names.AttributePitwallQuarantineReason
+	ruleKey   = names.AttributePitwallSchemaRule
+)
+
+// cause is why something is set apart.
+type cause struct {
+	rule   rule
+	detail string
+}
+
+// mark says on a resource why it was set apart.
+func (c cause) mark(resource pcommon.Map) {
+	reason := c.rule.String()
+	if c.detail != "" {
+		reason += ": " + c.detail
+	}
+	resource.PutStr(reasonKey, reason)
+	resource.PutStr(ruleKey, c.rule.String())
+}

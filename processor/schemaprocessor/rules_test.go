@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/pitwall-otel/pitwall/schema"
+	"github.com/pitwall-otel/pitwall/schema/names"
 )
 
 func small(t testing.TB) *schema.Registry {
@@ -71,6 +72,7 @@ func TestRules(t *testing.T) {
 
 	f("", gauge("", "rl.tokens.output", "{token}", 1), "rl.tokens.output Gauge {token} 1")
 	f("instrument=quarantine", gauge("", "rl.tokens.output", "{token}", 1), "(instrument: gauge, not counter) rl.tokens.output Gauge {token} 1")
+	f("instrument=quarantine unit=observe", gauge("", "rl.tokens.output", "s", 1), "(instrument: gauge, not counter) rl.tokens.output Gauge s 1")
 	f("instrument=reject", gauge("", "rl.tokens.output", "{token}", 1))
 
 	f("", gauge("", "rl.score", "1", 1, stat, mean, "mine", "x"), "rl.score Gauge 1 1 mine=x rl.stat=mean")
@@ -101,6 +103,17 @@ func TestRules(t *testing.T) {
 
 	// The gravest mode counts.
 	f("unit=observe attribute_value=reject attribute_missing=quarantine", gauge("", "rl.score", "%", 1, stat, "p99"))
+}
+
+// Counts and reasons use the registry's words.
+func TestRulesAndModesAreTheRegistrys(t *testing.T) {
+	r := shipped(t)
+	for known := range ruleCount {
+		assert.Contains(t, r.Attribute(names.AttributePitwallSchemaRule).Members, known.String())
+	}
+	for known := range actionCount {
+		assert.Contains(t, r.Attribute(names.AttributePitwallSchemaAction).Members, known.String())
+	}
 }
 
 // Required identity may stand on the point, its scope or its resource.
@@ -150,7 +163,7 @@ func TestOnlyTheOffendingPointsAreSetApart(t *testing.T) {
 		"rl.score Gauge 1 0.5 rl.stat=mean",
 	}, lines(got))
 	require.Equal(t, 3, got.ResourceMetrics().Len())
-	assert.Equal(t, `pitwall.quarantine.reason=attribute_type: rl.step = "x" rl.run.id=r`, show(got.ResourceMetrics().At(1).Resource().Attributes()))
+	assert.Equal(t, `pitwall.quarantine.reason=attribute_type: rl.step = "x" pitwall.schema.rule=attribute_type rl.run.id=r`, show(got.ResourceMetrics().At(1).Resource().Attributes()))
 	// What was set apart passes another such processor untouched.
 	again, err := newTest(t, small(t), metricsSignal, only(t, "attribute_type=reject unit=reject")).processMetrics(t.Context(), got)
 	require.NoError(t, err)

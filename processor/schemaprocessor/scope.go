@@ -164,13 +164,13 @@ func (s *scope) found(r rule, a action, n uint64, name string) {
 // maxReasons is how many different reasons one scope may have; each costs a copy of the resource.
 const maxReasons = 16
 
-// reason says why an item is set apart.
-func (s *scope) reason(t *target, v verdict, on pcommon.Map, f *findings) string {
+// why says why an item is set apart.
+func (s *scope) why(t *target, v verdict, on pcommon.Map, f *findings) cause {
 	r := s.policy.cause(v.broken, v.hopeless, quarantine)
 	if s.reasons >= maxReasons {
-		return r.String()
+		return cause{rule: r}
 	}
-	return t.explain(r, on, s.surroundings(t, f))
+	return cause{r, t.explain(r, on, s.surroundings(t, f))}
 }
 
 // done counts n items that go on as the target says.

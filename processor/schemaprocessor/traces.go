@@ -37,7 +37,7 @@ func (p *schemaProcessor) processResourceSpans(r *request, rs ptrace.ResourceSpa
 		defer s.close()
 		if a := s.version(ss.Spans().Len()); a != observe {
 			if a == quarantine {
-				ss.Spans().MoveAndAppendTo(into.spans(s, unknownVersion.String()+": "+clip(ss.SchemaUrl())))
+				ss.Spans().MoveAndAppendTo(into.spans(s, cause{unknownVersion, clip(ss.SchemaUrl())}))
 			}
 			return true
 		}
@@ -65,7 +65,7 @@ func (s *scope) span(span ptrace.Span, into *apartSpans) bool {
 	s.set(a, 1)
 	switch a {
 	case quarantine:
-		span.MoveTo(into.spans(s, s.reason(t, v, on, &f)).AppendEmpty())
+		span.MoveTo(into.spans(s, s.why(t, v, on, &f)).AppendEmpty())
 		return true
 	case reject:
 		return true

@@ -35,7 +35,7 @@ func newVocabularies(p *schemaProcessor) ([][lineageCount]*vocabulary, error) {
 				v.changes = upgrade
 			}
 			v.passing = &target{scale: 1, broken: 1 << unknownName, unknown: true, attributes: newAttributes(p, v, nil)}
-			v.passing.detail = "the registry does not have it"
+			v.passing.detail(unknownName, "the registry does not have it")
 			v.plain = &target{scale: 1, attributes: v.passing.attributes}
 			all[i][l] = v
 		}
