@@ -58,6 +58,12 @@ func TestHostMetricsAgreeWithTheKernel(t *testing.T) {
 
 	t.Run("columns", func(t *testing.T) { checkColumns(t, c) })
 	t.Run("every name of the registry", func(t *testing.T) { checkRegistry(t, rows) })
+	t.Run("nothing for the schema processor to object to", func(t *testing.T) {
+		checked, _ := telemetry(c, "otelcol_schema_checked")
+		assert.Positive(t, checked)
+		findings, _ := telemetry(c, "otelcol_schema_findings")
+		assert.Zero(t, findings)
+	})
 	t.Run("the seed's query", func(t *testing.T) { checkSeedQuery(t, c) })
 	t.Run("cpu", func(t *testing.T) { w.with(t).checkCPU() })
 	t.Run("memory", func(t *testing.T) { w.with(t).checkMemory() })
