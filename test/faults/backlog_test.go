@@ -180,3 +180,34 @@ func rewrite(t *testing.T, from, to string, change func(payload []byte)) {
 	require.NoError(t, source.Close())
 	require.NoError(t, target.Close())
 }
+
+// A log of 128 MiB, 1 GiB in a soak, is read at the start while clients send already.
+func TestLargeBacklog(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "exporters: {metricpoints: {timeout: 30s, insert: {interval: 1s, rows: 50000}}}")
+	r.collector.Start()
+	r.proxy.inject(cut)
+	clients := r.send(shape{clients: 4, points: 500, every: 10 * time.Millisecond, pad: 400})
+	size := 128 << 20
+	if soaking() {
+		size = 1 << 30
+	}
+	r.until(func() bool { return r.now()["log_size"] > float64(size) }, "a log of %d MiB", size>>20)
+	clients.stop()
+	r.collector.Kill()
+	r.proxy.heal()
+
+	inserts, began := r.proxy.inserts.Load(), time.Now()
+	r.collector.Launch()
+	clients = r.send(usual)
+	r.acknowledges(1)
+	accepted := time.Since(began)
+	r.until(func() bool { return r.proxy.inserts.Load() > inserts }, "an INSERT")
+	first := time.Since(began)
+	clients.stop()
+	r.drained()
+	t.Logf("filled in %.1f s; after the start with %d MiB: first request acknowledged after %.2f s, first INSERT after %.2f s, drained after %.1f s",
+		began.Sub(r.began).Seconds(), size>>20, accepted.Seconds(), first.Seconds(), time.Since(began).Seconds())
+	assert.Less(t, first, slack()*2*time.Second, "restart to first INSERT")
+	r.finish(0)
+}
