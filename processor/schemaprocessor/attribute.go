@@ -49,7 +49,7 @@ type attributes struct {
 
 	known     atomic.Pointer[map[string]*attribute]
 	mu        sync.Mutex
-	strangers int
+	strangers atomic.Int32
 	stranger  attribute
 }
 
@@ -110,13 +110,13 @@ func (a *attributes) of(key string) *attribute {
 
 func (a *attributes) learn(key string) *attribute {
 	learned := a.meaning(key)
+	if learned == nil && a.strangers.Load() >= maxStrangers {
+		return &a.stranger
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if learned == nil {
-		if a.strangers >= maxStrangers {
-			return &a.stranger
-		}
-		a.strangers++
+		a.strangers.Add(1)
 		learned = &attribute{broken: a.stranger.broken}
 		learned.key = strings.Clone(key)
 		learned.to = learned.key
@@ -128,27 +128,29 @@ func (a *attributes) learn(key string) *attribute {
 	return learned
 }
 
-// meaning returns nil for a key that neither the producer nor the registry has.
+// meaning returns nil for a key that neither the producer nor the registry has, nor the configuration asks for.
 func (a *attributes) meaning(key string) *attribute {
 	registry := a.processor.registry
 	name := key
 	if newName, ok := a.vocabulary.changes.Attributes[key]; ok {
 		name = newName
 	}
-	found := &attribute{key: strings.Clone(key), to: name}
+	var found attribute
 	itself := registry.Attribute(name)
 	m, ok := a.vocabulary.profile.Attribute(key, a.owner)
 	if !ok && a.processor.signal == metricsSignal {
 		m, ok = a.vocabulary.profile.Attribute(key, a.processor.anyPoint)
 	}
 	if ok && (m.Name == key || !a.owns(name)) {
-		found.to, found.mapping, found.preference, found.keep = m.Name, m, m.Preference, itself != nil
+		name, found.mapping, found.preference, found.keep = m.Name, m, m.Preference, itself != nil
 		itself = m.Attribute
 		found.timid = m.Name != key && !a.owns(m.Name)
+	} else if bit := a.bit(key); itself == nil && bit != 0 {
+		return &attribute{key: strings.Clone(key), to: strings.Clone(key), required: bit}
 	} else if itself == nil {
 		return nil
 	}
-	found.kind = kindOf(itself.Type)
+	found.key, found.to, found.kind = strings.Clone(key), strings.Clone(name), kindOf(itself.Type)
 	if len(itself.Members) > 0 {
 		found.members = make(map[string]struct{}, len(itself.Members))
 		for _, member := range itself.Members {
@@ -159,7 +161,7 @@ func (a *attributes) meaning(key string) *attribute {
 	if a.owner != nil && !a.owns(found.to) && !a.processor.identity[found.to] {
 		found.broken.add(unknownAttribute)
 	}
-	return found
+	return &found
 }
 
 // owns reports whether the metric has the attribute.

@@ -32,7 +32,7 @@ func (p *schemaProcessor) processLogs(_ context.Context, ld plog.Logs) (plog.Log
 
 // processResourceLogs reports whether nothing is left of the resource.
 func (p *schemaProcessor) processResourceLogs(r *request, rl plog.ResourceLogs, apart plog.Logs) bool {
-	came, identified := rl.ScopeLogs().Len(), false
+	came, identified := rl.ScopeLogs().Len(), uint64(0)
 	rl.ScopeLogs().RemoveIf(func(sl plog.ScopeLogs) bool {
 		s, _ := p.newScope(r, sl.Scope(), sl.SchemaUrl(), rl.SchemaUrl(), rl.Resource().Attributes())
 		into := apartLogs{to: apart, resource: rl, scope: sl}
@@ -43,10 +43,7 @@ func (p *schemaProcessor) processResourceLogs(r *request, rl plog.ResourceLogs, 
 			}
 			return true
 		}
-		if !identified {
-			s.identify()
-			identified = true
-		}
+		s.identify(&identified)
 		n := sl.LogRecords().Len()
 		sl.LogRecords().RemoveIf(func(record plog.LogRecord) bool { return s.record(record, &into) })
 		sl.SetSchemaUrl(p.registry.SchemaURL())

@@ -46,7 +46,7 @@ func (p *schemaProcessor) processMetrics(_ context.Context, md pmetric.Metrics) 
 
 // processResourceMetrics reports whether nothing is left of the resource.
 func (p *schemaProcessor) processResourceMetrics(r *request, rm pmetric.ResourceMetrics, apart pmetric.Metrics) bool {
-	came, identified := rm.ScopeMetrics().Len(), false
+	came, identified := rm.ScopeMetrics().Len(), uint64(0)
 	rm.ScopeMetrics().RemoveIf(func(sm pmetric.ScopeMetrics) bool {
 		of, named := p.newScope(r, sm.Scope(), sm.SchemaUrl(), rm.SchemaUrl(), rm.Resource().Attributes())
 		s := &metricScope{scope: of, metrics: sm.Metrics(), split: pmetric.NewMetricSlice()}
@@ -61,10 +61,7 @@ func (p *schemaProcessor) processResourceMetrics(r *request, rm pmetric.Resource
 			}
 			return true
 		}
-		if !identified {
-			s.identify()
-			identified = true
-		}
+		s.identify(&identified)
 		return s.process(sm)
 	})
 	rm.SetSchemaUrl(p.schemaURL(rm.SchemaUrl()))

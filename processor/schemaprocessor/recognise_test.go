@@ -52,10 +52,24 @@ func TestWhoseNames(t *testing.T) {
 	f("rl.step.duration", and(gauge("bridge", "a", "", 1), "b", "timing/step"), rule)
 	f("timing/step", and(gauge("other", "a", "", 1), "b", "timing/step"), rule)
 	f("timing/step", gauge("bridge", "timing/step", "", 1), ProducerConfig{Producer: noProducer, Scope: "br*"})
+	f("system.memory.linux.available", gauge("github.com/x/receiver/hostmetricsreceiver/internal/memory", "system.linux.memory.available", "By", 1),
+		ProducerConfig{Producer: "host_metrics", Scope: "*/hostmetricsreceiver/*"})
 	service := ProducerConfig{Producer: "skyrl", Service: "*-trainer", Attribute: "team", Value: "rl"}
 	f("rl.step.duration", with(gauge("slime", "timing/step", "", 1), "service.name", "a-trainer", "team", "rl"), service)
 	f("timing/step", with(gauge("slime", "timing/step", "", 1), "service.name", "a-trainer", "team", "web"), service)
 	f("timing/step", with(gauge("slime", "timing/step", "", 1), "service.name", "trainer", "team", "rl"), service)
+}
+
+// Two frameworks under one resource: each one's words for what identifies the sender are known.
+func TestAResourceInTheWordsOfEachScope(t *testing.T) {
+	md := gauge("slime", "train/loss", "", 1)
+	other := md.ResourceMetrics().At(0).ScopeMetrics().AppendEmpty()
+	other.Scope().SetName("verl")
+	other.Metrics().AppendEmpty().SetName("actor/loss")
+	put2(md.ResourceMetrics().At(0).Resource().Attributes(), []any{"project", "math", "experiment_name", "a", "rank", "3"})
+	got, err := newTest(t, shipped(t), metricsSignal, nil).processMetrics(t.Context(), md)
+	require.NoError(t, err)
+	assert.Equal(t, "rl.experiment.name=a rl.project=math rl.rank=int:3", show(got.ResourceMetrics().At(0).Resource().Attributes()))
 }
 
 func TestGlob(t *testing.T) {

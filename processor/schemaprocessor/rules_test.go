@@ -1,6 +1,7 @@
 package schemaprocessor
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,6 +140,20 @@ func TestRequiredIdentity(t *testing.T) {
 	f("my.own Gauge  1", func(rm pmetric.ResourceMetrics) {
 		rm.ScopeMetrics().At(0).Scope().Attributes().PutStr("rl.run.id", "r")
 	})
+	// More keys than are remembered, on a metric that has them all.
+	crowd := gauge("", "rl.score", "1", 1, "rl.stat", "mean")
+	on := crowd.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().At(0).Gauge().DataPoints().At(0).Attributes()
+	for i := range 2 * maxStrangers {
+		on.PutInt(fmt.Sprint("k", i), 1)
+	}
+	on.PutStr("team", "a")
+	p := newTest(t, r, metricsSignal, func(c *Config) {
+		c.RequiredIdentity = []string{"team"}
+		c.Rules.IdentityMissing = modeReject
+	})
+	got, err := p.processMetrics(t.Context(), crowd)
+	require.NoError(t, err)
+	assert.Equal(t, 1, got.DataPointCount())
 	f("my.own Gauge  1 rl.run.id=r", func(rm pmetric.ResourceMetrics) { point(rm).Attributes().PutStr("run_id", "r") })
 }
 

@@ -197,8 +197,13 @@ func (p *plan) target(on pcommon.Map) *target {
 	return p.targets[len(p.targets)-1]
 }
 
-// identify gives a resource's attributes their canonical keys and types, in the words of the scope's producer.
-func (s *scope) identify() {
+// identify gives a resource's attributes their canonical keys and types, in the words of the scope's producer. done are the
+// producers for which that has been done, as bits.
+func (s *scope) identify(done *uint64) {
+	if *done&(1<<s.producer) != 0 {
+		return
+	}
+	*done |= 1 << s.producer
 	t := s.vocabulary.plain
 	v := t.inspect(s.resource, &s.hints)
 	if v.broken != 0 {

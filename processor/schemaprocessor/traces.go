@@ -30,7 +30,7 @@ func (p *schemaProcessor) processTraces(_ context.Context, td ptrace.Traces) (pt
 // processResourceSpans reports whether nothing is left of the resource. Spans' names are too common to say whose they are:
 // "train" is anybody's. Someone has to name the producer.
 func (p *schemaProcessor) processResourceSpans(r *request, rs ptrace.ResourceSpans, apart ptrace.Traces) bool {
-	came, identified := rs.ScopeSpans().Len(), false
+	came, identified := rs.ScopeSpans().Len(), uint64(0)
 	rs.ScopeSpans().RemoveIf(func(ss ptrace.ScopeSpans) bool {
 		s, _ := p.newScope(r, ss.Scope(), ss.SchemaUrl(), rs.SchemaUrl(), rs.Resource().Attributes())
 		into := apartSpans{to: apart, resource: rs, scope: ss}
@@ -41,10 +41,7 @@ func (p *schemaProcessor) processResourceSpans(r *request, rs ptrace.ResourceSpa
 			}
 			return true
 		}
-		if !identified {
-			s.identify()
-			identified = true
-		}
+		s.identify(&identified)
 		n := ss.Spans().Len()
 		ss.Spans().RemoveIf(func(span ptrace.Span) bool { return s.span(span, &into) })
 		ss.SetSchemaUrl(p.registry.SchemaURL())
