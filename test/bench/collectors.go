@@ -41,6 +41,34 @@ service:
 `,
 		},
 		{
+			name:  "metricpoints behind the shipped processors",
+			count: "SELECT count() FROM ours.metric_points",
+			config: `
+receivers: {otlp: {protocols: {http: {endpoint: %[1]s}}}}
+processors:
+  memory_limiter: {check_interval: 1s, limit_mib: 1024, spike_limit_mib: 256}
+  rlschema: {}
+  cumulative_to_delta: {include: {metric_types: [histogram, exponentialhistogram]}}
+connectors: {quarantine: {quarantine: [metrics/quarantine]}}
+exporters:
+  metricpoints: &points
+    endpoint: http://%[2]s
+    database: ours
+    ledger_interval: 0s
+    log: {directory: %[3]s/log}
+  metricpoints/quarantine:
+    <<: *points
+    table: quarantined_points
+    log: {directory: %[3]s/quarantine-log}
+service:
+  telemetry: {metrics: {level: none}}
+  pipelines:
+    metrics: {receivers: [otlp], processors: [memory_limiter, rlschema, cumulative_to_delta], exporters: [quarantine]}
+    metrics/stored: {receivers: [quarantine], exporters: [metricpoints]}
+    metrics/quarantine: {receivers: [quarantine], exporters: [metricpoints/quarantine]}
+`,
+		},
+		{
 			name:  "contrib clickhouse, persistent queue",
 			count: "SELECT count() FROM contrib.otel_metrics_gauge",
 			config: `
