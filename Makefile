@@ -69,7 +69,7 @@ system: ## System tests: the real binaries and the embedded engine (make deps bu
 	@packages=$$($(SYSTEM)); go test -count=1 -timeout 20m $$packages
 
 .PHONY: soak
-soak: deps build ## The faults of docs/operations.md, ten times as long: 200 kills and more (half an hour)
+soak: deps build ## The faults of docs/operations.md, ten times as long: 200 kills and more (a quarter of an hour)
 	PITWALL_SOAK=1 go test -count=1 -v -timeout 3h ./test/faults
 
 .PHONY: bench

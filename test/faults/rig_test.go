@@ -85,12 +85,12 @@ func rounds(n int) int {
 
 func soaking() bool { return os.Getenv("PITWALL_SOAK") != "" }
 
-// slack is what a limit of time is multiplied with: a soak has the machine to itself, make test runs other tests beside.
-func slack() time.Duration {
+// limit is d in a soak, which has the machine to itself; make test runs other tests beside.
+func limit(d time.Duration) time.Duration {
 	if soaking() {
-		return 1
+		return d
 	}
-	return 5
+	return 5 * d
 }
 
 // until waits for a condition.
