@@ -19,15 +19,15 @@ type reporter struct {
 
 	mu      sync.Mutex
 	failing bool
-	logged  time.Time
+	logged  map[string]time.Time // by class: a connection that broke must not hide the expired certificate behind it
 	warned  bool
 }
 
 func newReporter(host component.Host, logger *zap.Logger) *reporter {
-	return &reporter{host: host, logger: logger}
+	return &reporter{host: host, logger: logger, logged: map[string]time.Time{}}
 }
 
-// failed reports that points wait, and why.
+// failed reports that points wait, and why: once a minute for each class of reason.
 func (r *reporter) failed(err error, class string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -35,8 +35,8 @@ func (r *reporter) failed(err error, class string) {
 		r.failing = true
 		componentstatus.ReportStatus(r.host, componentstatus.NewRecoverableErrorEvent(err))
 	}
-	if now := time.Now(); now.Sub(r.logged) >= reportInterval {
-		r.logged = now
+	if now := time.Now(); now.Sub(r.logged[class]) >= reportInterval {
+		r.logged[class] = now
 		r.logger.Warn("the table takes no points; they wait in the log", zap.Error(err), zap.String("class", class))
 	}
 }
@@ -45,8 +45,9 @@ func (r *reporter) failed(err error, class string) {
 func (r *reporter) rejected(err error, rows int, kept string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now := time.Now(); now.Sub(r.logged) >= reportInterval {
-		r.logged = now
+	const rejected = "rejected"
+	if now := time.Now(); now.Sub(r.logged[rejected]) >= reportInterval {
+		r.logged[rejected] = now
 		r.logger.Error("the server rejected points for good", zap.Error(err), zap.Int("points", rows), zap.String("kept_in", kept))
 	}
 }
@@ -57,7 +58,8 @@ func (r *reporter) working() {
 	defer r.mu.Unlock()
 	if r.failing {
 		r.logger.Info("the table takes points again")
-		r.failing, r.logged = false, time.Time{}
+		r.failing = false
+		clear(r.logged)
 		componentstatus.ReportStatus(r.host, componentstatus.NewEvent(componentstatus.StatusOK))
 	}
 }

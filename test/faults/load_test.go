@@ -229,6 +229,10 @@ func grpcClient(t *testing.T, address string, dial dialFunc) (export exportFunc,
 		if err == nil && response.PartialSuccess().RejectedDataPoints() == 0 {
 			return acknowledged, nil
 		}
+		// memory_limiter gives no delay; it stands before anything that accepts.
+		if status.Convert(err).Message() == "data refused due to high memory usage" {
+			return refused, nil
+		}
 		// A broken connection is UNAVAILABLE as well; only the collector says when to come again.
 		for _, detail := range status.Convert(err).Details() {
 			if _, ok := detail.(*errdetails.RetryInfo); ok && status.Code(err) == codes.Unavailable {
