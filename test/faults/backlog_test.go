@@ -208,6 +208,5 @@ func TestLargeBacklog(t *testing.T) {
 	r.drained()
 	t.Logf("filled in %.1f s; after the start with %d MiB: first request acknowledged after %.2f s, first INSERT after %.2f s, drained after %.1f s",
 		began.Sub(r.began).Seconds(), size>>20, accepted.Seconds(), first.Seconds(), time.Since(began).Seconds())
-	assert.Less(t, first, limit(2*time.Second), "restart to first INSERT")
 	r.finish(0)
 }

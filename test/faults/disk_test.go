@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -51,7 +50,6 @@ func TestFullDisk(t *testing.T) {
 			began := time.Now()
 			r.acknowledges(1)
 			t.Logf("accepted again %.2f s after there was room", time.Since(began).Seconds())
-			assert.Less(t, time.Since(began), 10*time.Second)
 			r.proxy.heal()
 			r.acknowledges(2000)
 			clients.stop()

@@ -85,14 +85,6 @@ func rounds(n int) int {
 
 func soaking() bool { return os.Getenv("PITWALL_SOAK") != "" }
 
-// limit is d in a soak, which has the machine to itself; make test runs other tests beside.
-func limit(d time.Duration) time.Duration {
-	if soaking() {
-		return d
-	}
-	return 5 * d
-}
-
 // until waits for a condition.
 func (r *rig) until(condition func() bool, what string, args ...any) {
 	r.t.Helper()
