@@ -41,6 +41,8 @@ type Config struct {
 	Retry      RetryConfig      `mapstructure:"retry"`
 	DeadLetter DeadLetterConfig `mapstructure:"dead_letter"`
 
+	BatchIDs BatchIDsConfig `mapstructure:"batch_ids"`
+
 	// LedgerInterval is how often the ledger is written as pitwall.* rows; 0 writes none.
 	LedgerInterval time.Duration `mapstructure:"ledger_interval"`
 }
@@ -78,6 +80,13 @@ type DeadLetterConfig struct {
 	MaxSizeMiB int64 `mapstructure:"max_size_mib"`
 }
 
+// BatchIDsConfig bounds how long and how many ids of accepted requests are remembered, below the log's directory.
+type BatchIDsConfig struct {
+	Window time.Duration `mapstructure:"window"`
+	// MaxEntries of 0 looks at no ids.
+	MaxEntries int `mapstructure:"max_entries"`
+}
+
 var (
 	errNoEndpoint     = errors.New("'endpoint' must be the address of ClickHouse's HTTP interface, such as http://127.0.0.1:8123")
 	errTwoPasswords   = errors.New("'password' and 'password_file' exclude each other")
@@ -91,6 +100,8 @@ var (
 	errInFlight       = errors.New("'insert::in_flight' must be between 1 and 32")
 	errRetry          = errors.New("'retry::initial_interval' must be positive and at most 'retry::max_interval'")
 	errDeadLetter     = errors.New("'dead_letter::max_size_mib' must not be negative")
+	errBatchWindow    = errors.New("'batch_ids::window' must be between 1s and 168h")
+	errBatchEntries   = errors.New("'batch_ids::max_entries' must be between 0 and 10000000")
 	errLimits         = errors.New("'limits' must be positive, and 'limits::tags_bytes' at most 1048576")
 	errLedger         = errors.New("'ledger_interval' must be 0 or at least 1s")
 )
@@ -131,6 +142,8 @@ func (c *Config) Validate() error {
 	check(c.Retry.InitialInterval > 0 && c.Retry.InitialInterval <= c.Retry.MaxInterval, errRetry)
 	check(c.DeadLetter.MaxSizeMiB >= 0, errDeadLetter)
 	check(c.Limits.NameBytes > 0 && c.Limits.AttributeBytes > 0 && c.Limits.TagsBytes > 0 && c.Limits.TagsBytes <= 1<<20, errLimits)
+	check(c.BatchIDs.Window >= time.Second && c.BatchIDs.Window <= 168*time.Hour, errBatchWindow)
+	check(c.BatchIDs.MaxEntries >= 0 && c.BatchIDs.MaxEntries <= 10_000_000, errBatchEntries)
 	check(c.LedgerInterval == 0 || c.LedgerInterval >= time.Second, errLedger)
 	return errors.Join(errs...)
 }

@@ -35,6 +35,7 @@ func TestConfig_Valid(t *testing.T) {
 	assert.Equal(t, []string{"service.name"}, full.ResourceTags)
 	assert.Equal(t, LogConfig{Directory: "/var/lib/pitwall/log", MaxSizeMiB: 1024, MinFreeMiB: 10}, full.Log)
 	assert.Equal(t, "c1", full.Cluster)
+	assert.Equal(t, BatchIDsConfig{Window: 10 * time.Minute, MaxEntries: 1000}, full.BatchIDs)
 }
 
 func TestConfig_InvalidQuotesTheKey(t *testing.T) {
@@ -60,5 +61,5 @@ func TestConfig_InvalidQuotesTheKey(t *testing.T) {
 	f("no_directory.yaml", "'log::directory'")
 	// Everything wrong is reported at once.
 	f("numbers.yaml", "'log::max_size_mib'", "'log::min_free_mib'", "'insert::rows'", "'insert::interval'", "'insert::in_flight'",
-		"'retry::initial_interval'", "'dead_letter::max_size_mib'", "'limits'", "'ledger_interval'")
+		"'retry::initial_interval'", "'dead_letter::max_size_mib'", "'limits'", "'batch_ids::window'", "'batch_ids::max_entries'", "'ledger_interval'")
 }

@@ -17,7 +17,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
 
+	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/batchids"
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/metadata"
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/points"
 	"github.com/pitwall-otel/pitwall/internal/clickhouse"
@@ -38,7 +40,10 @@ type metricPoints struct {
 	encoders chan *points.Encoder
 	payloads sync.Pool // *[]byte
 
-	log    *wal.Log
+	log      *wal.Log
+	batchIDs *batchids.Set // nil: turned off
+	seldom   *zap.Logger   // each message once a minute
+
 	ledger *ledger
 	stop   context.CancelFunc
 	owned  sync.WaitGroup
@@ -61,6 +66,7 @@ func newMetricPoints(set exporter.Settings, config *Config) (*metricPoints, erro
 	return &metricPoints{
 		config:    config,
 		settings:  set,
+		seldom:    seldom(set.Logger),
 		telemetry: telemetry,
 		self:      metric.WithAttributes(attribute.String("exporter", set.ID.String())),
 		encoding: points.Settings{
@@ -81,21 +87,14 @@ func (e *metricPoints) start(ctx context.Context, host component.Host) error {
 	if err != nil {
 		return err
 	}
-	log, err := wal.Open(wal.Options{
-		Dir:          e.config.Log.Directory,
-		MaxBytes:     e.config.Log.MaxSizeMiB << 20,
-		MinFreeBytes: e.config.Log.MinFreeMiB << 20,
-		CutRows:      e.config.Insert.Rows,
-		CutInterval:  e.config.Insert.Interval,
-		Logger:       e.settings.Logger,
-	})
+	log, err := e.openLog()
 	if err != nil {
 		return fmt.Errorf("'log::directory': %w", err)
 	}
 	e.log = log
 	e.ledger = newLedger(log)
 	if e.observed, err = e.observe(); err != nil {
-		return errors.Join(err, log.Close())
+		return errors.Join(err, e.closeLog())
 	}
 
 	running, stop := context.WithCancel(context.Background())
@@ -109,7 +108,7 @@ func (e *metricPoints) start(ctx context.Context, host component.Host) error {
 	for i := range senders {
 		if senders[i], err = newSender(e, table, letters); err != nil {
 			stop()
-			return errors.Join(err, e.observed.Unregister(), log.Close())
+			return errors.Join(err, e.observed.Unregister(), e.closeLog())
 		}
 	}
 	for _, s := range senders {
@@ -150,14 +149,59 @@ func (e *metricPoints) shutdown(context.Context) error {
 	e.stop()
 	e.owned.Wait()
 	e.stop = nil
-	return errors.Join(e.observed.Unregister(), e.log.Close())
+	return errors.Join(e.observed.Unregister(), e.closeLog())
+}
+
+// openLog opens the log and, by it, what is known of requests.
+func (e *metricPoints) openLog() (*wal.Log, error) {
+	options := wal.Options{
+		Dir:          e.config.Log.Directory,
+		MaxBytes:     e.config.Log.MaxSizeMiB << 20,
+		MinFreeBytes: e.config.Log.MinFreeMiB << 20,
+		CutRows:      e.config.Insert.Rows,
+		CutInterval:  e.config.Insert.Interval,
+		Logger:       e.settings.Logger,
+	}
+	var err error
+	if e.batchIDs, err = e.openBatchIDs(); err != nil {
+		return nil, err
+	}
+	if e.batchIDs != nil {
+		options.Kept, options.Sealing = e.keepBatchID, e.batchIDs.Sync
+	}
+	log, err := wal.Open(options)
+	if err != nil && e.batchIDs != nil {
+		e.batchIDs.Close()
+	}
+	return log, err
+}
+
+func (e *metricPoints) closeLog() error {
+	err := e.log.Close()
+	if e.batchIDs != nil {
+		e.batchIDs.Close()
+	}
+	return err
 }
 
 // consume returns when the request is on disk.
 func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) error {
 	payload := e.payloads.Get().(*[]byte)
 	defer e.givePayload(payload)
-	counts := e.encode(payload, metrics)
+	id := e.batchID(ctx)
+	counts := e.encode(payload, metrics, id)
+	if id != (points.BatchID{}) && counts.Rows > 0 {
+		known, err := e.batchIDs.Begin(ctx, id)
+		switch {
+		case err != nil:
+			e.ledger.refuse(counts)
+			return refused(err)
+		case known:
+			e.ledger.acceptDuplicate(counts)
+			return nil
+		}
+		defer e.batchIDs.Finish(id)
+	}
 	if counts.Rows > 0 {
 		if err := e.log.Append(ctx, *payload, counts.Rows); err != nil {
 			e.ledger.refuse(counts)
@@ -169,14 +213,14 @@ func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) err
 }
 
 // encode holds an encoder no longer than it computes: requests that wait for the disk need none.
-func (e *metricPoints) encode(payload *[]byte, metrics pmetric.Metrics) (counts points.Counts) {
+func (e *metricPoints) encode(payload *[]byte, metrics pmetric.Metrics, id points.BatchID) (counts points.Counts) {
 	var encoder *points.Encoder
 	select {
 	case encoder = <-e.encoders:
 	default:
 		encoder = points.NewEncoder(e.encoding)
 	}
-	*payload, counts = encoder.Encode((*payload)[:0], metrics, time.Now())
+	*payload, counts = encoder.Encode((*payload)[:0], metrics, id, time.Now())
 	if encoder.Held() <= keptBytes {
 		select {
 		case e.encoders <- encoder:

@@ -9,8 +9,6 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
-	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/metadata"
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/points"
@@ -41,6 +39,7 @@ func createDefaultConfig() component.Config {
 		Log:            LogConfig{MaxSizeMiB: 8 << 10, MinFreeMiB: 512},
 		Retry:          RetryConfig{InitialInterval: 500 * time.Millisecond, MaxInterval: 5 * time.Second},
 		DeadLetter:     DeadLetterConfig{MaxSizeMiB: 1 << 10},
+		BatchIDs:       BatchIDsConfig{Window: time.Hour, MaxEntries: 1_000_000},
 		LedgerInterval: 10 * time.Second,
 	}
 }
@@ -52,9 +51,7 @@ func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Con
 		return nil, err
 	}
 	// The helper logs every refused request, and while the log is full all are: a line a minute says as much.
-	set.Logger = set.Logger.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(core, reportInterval, 1, 0)
-	}))
+	set.Logger = seldom(set.Logger)
 	// Neither queue, retry nor timeout of the helper: the log is all three.
 	return exporterhelper.NewMetrics(ctx, set, config, e.consume,
 		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: false}),

@@ -14,6 +14,7 @@ const (
 	reasonTimeOutside     = "time_outside"      // time_policy drop
 	reasonLogDamaged      = "log_damaged"       // the disk gave back something else than was written
 	reasonRejected        = "rejected"          // the server will never take it; kept as a dead letter
+	reasonDuplicate       = "duplicate"         // a request with this batch id was accepted before
 )
 
 // ledger counts what became of every accepted point: accepted = stored + dropped + queued in every snapshot.
@@ -31,7 +32,7 @@ type ledger struct {
 	damaged  int64
 	rejected int64
 
-	noRecordedValue, timeDropped, timeOutside, truncated, refused atomic.Int64
+	noRecordedValue, timeDropped, duplicate, timeOutside, truncated, refused atomic.Int64
 }
 
 func newLedger(log *wal.Log) *ledger { return &ledger{log: log, lost: log.Stats().DamagedRows} }
@@ -43,8 +44,12 @@ func (l *ledger) accept(counts points.Counts) {
 	l.truncated.Add(int64(counts.Truncated))
 }
 
-func (l *ledger) refuse(counts points.Counts) {
-	l.refused.Add(int64(counts.Rows + counts.NoRecordedValue + counts.TimeDropped))
+func (l *ledger) acceptDuplicate(counts points.Counts) { l.duplicate.Add(all(counts)) }
+
+func (l *ledger) refuse(counts points.Counts) { l.refused.Add(all(counts)) }
+
+func all(counts points.Counts) int64 {
+	return int64(counts.Rows + counts.NoRecordedValue + counts.TimeDropped)
 }
 
 // outcome says what became of a range's rows.
@@ -63,7 +68,7 @@ func (l *ledger) settle(r wal.Range, o outcome) {
 // balance is one consistent view of the ledger, in points.
 type balance struct {
 	accepted, stored, queued, refused int64
-	dropped                           [4]dropped
+	dropped                           [5]dropped
 	log                               wal.Stats
 }
 
@@ -76,17 +81,18 @@ func (l *ledger) balance() balance {
 	l.settling.Lock()
 	defer l.settling.Unlock()
 	stats := l.log.Stats()
-	noValue, timeDropped := l.noRecordedValue.Load(), l.timeDropped.Load()
+	noValue, timeDropped, duplicate := l.noRecordedValue.Load(), l.timeDropped.Load(), l.duplicate.Load()
 	return balance{
-		accepted: stats.AppendedRows + stats.RecoveredRows + l.lost + noValue + timeDropped,
+		accepted: stats.AppendedRows + stats.RecoveredRows + l.lost + noValue + timeDropped + duplicate,
 		stored:   l.stored,
 		queued:   stats.Rows,
 		refused:  l.refused.Load(),
-		dropped: [4]dropped{
+		dropped: [5]dropped{
 			{reasonNoRecordedValue, noValue},
 			{reasonTimeOutside, timeDropped},
 			{reasonLogDamaged, l.damaged + l.lost},
 			{reasonRejected, l.rejected},
+			{reasonDuplicate, duplicate},
 		},
 		log: stats,
 	}

@@ -117,6 +117,12 @@ func (l *Log) commit(b *batch) {
 		l.publish(b)
 	}
 	l.mu.Unlock()
+	if err == nil && l.opts.Kept != nil {
+		now := time.Now()
+		for _, w := range b.group {
+			l.opts.Kept(w.payload, now)
+		}
+	}
 	if err != nil {
 		err = asFull(err)
 		l.log.Warn("cannot write to the log", zap.String("directory", l.opts.Dir), zap.Error(err))

@@ -89,6 +89,9 @@ func (s *segment) isDamaged() bool {
 // openSegment begins a new segment whose snapshot cuts everything uncut, and
 // makes it the active one. What it cuts can be taken as soon as it returns nil.
 func (l *Log) openSegment() error {
+	if l.opts.Sealing != nil {
+		l.opts.Sealing()
+	}
 	own := snapshotSegment{l.next, newNonce()}
 	snap := snapshot{id: l.id, own: own}
 	l.mu.Lock()

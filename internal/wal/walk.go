@@ -3,6 +3,7 @@ package wal
 import (
 	"errors"
 	"io"
+	"time"
 
 	"go.uber.org/zap"
 )
@@ -11,6 +12,7 @@ import (
 type walker struct {
 	seg   *segment
 	found *ledger
+	kept  func([]byte, time.Time)
 	run   span // records not cut
 	held  span // behind them, records with a good header and an unreadable payload
 	lost  bool // a record of another type was unreadable
@@ -32,7 +34,7 @@ func (l *Log) walk(number uint64, found *ledger) error {
 	seg.onDisk = info.Size()
 	var sc scanner
 	sc.reset(file, seg.seed, 0, seg.onDisk)
-	w := walker{seg: seg, found: found}
+	w := walker{seg: seg, found: found, kept: l.opts.Kept}
 	for {
 		rec, err := sc.next()
 		if errors.Is(err, io.EOF) {
@@ -77,6 +79,9 @@ func (w *walker) record(rec record) {
 	switch rec.kind {
 	case kindData:
 		w.run.extend(w.seg, rec)
+		if w.kept != nil {
+			w.kept(rec.payload, time.Unix(int64(rec.sec), 0))
+		}
 	case kindCut:
 		w.flush()
 		w.found.cut(w.seg, rec)

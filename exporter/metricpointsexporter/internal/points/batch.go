@@ -5,8 +5,14 @@ import (
 	"math"
 )
 
-// payloadVersion is the first byte of every payload.
-const payloadVersion = 1
+// The first byte of every payload.
+const (
+	plainVersion      = 1
+	identifiedVersion = 2 // the id of its request stands behind the schema version
+)
+
+// BatchID is what remains of the id that a client gave its request; zero without one.
+type BatchID [16]byte
 
 // head is what rows of one series family share; the fields index the batch's strings.
 type head struct{ run, host, metric, unit uint32 }
@@ -79,10 +85,17 @@ func (b *batch) reset() {
 }
 
 // appendTo packs the batch behind dst, in the order that ParsePayload reads it back.
-func (b *batch) appendTo(dst []byte, schemaVersion string) []byte {
+func (b *batch) appendTo(dst []byte, schemaVersion string, id BatchID) []byte {
 	le := binary.LittleEndian
-	dst = append(dst, payloadVersion, byte(len(schemaVersion)))
+	version := byte(plainVersion)
+	if id != (BatchID{}) {
+		version = identifiedVersion
+	}
+	dst = append(dst, version, byte(len(schemaVersion)))
 	dst = append(dst, schemaVersion...)
+	if version == identifiedVersion {
+		dst = append(dst, id[:]...)
+	}
 	dst = le.AppendUint32(dst, uint32(len(b.values)))
 	dst = le.AppendUint32(dst, uint32(len(b.heads.run)))
 	dst = b.strings.appendTo(dst)

@@ -49,8 +49,8 @@ func (e *Encoder) forget() {
 	e.previous = &naming{}
 }
 
-// Encode appends the packed rows of one request to dst; nothing when there are no rows.
-func (e *Encoder) Encode(dst []byte, metrics pmetric.Metrics, now time.Time) ([]byte, Counts) {
+// Encode appends the packed rows of one request and its id to dst; nothing when there are no rows.
+func (e *Encoder) Encode(dst []byte, metrics pmetric.Metrics, id BatchID, now time.Time) ([]byte, Counts) {
 	if len(e.symbols) > maxSymbols || len(e.namings) > maxSymbols {
 		e.forget()
 	}
@@ -74,7 +74,7 @@ func (e *Encoder) Encode(dst []byte, metrics pmetric.Metrics, now time.Time) ([]
 	if e.counts.Rows == 0 {
 		return dst, e.counts
 	}
-	return e.batch.appendTo(dst, e.settings.Registry.Version()), e.counts
+	return e.batch.appendTo(dst, e.settings.Registry.Version(), id), e.counts
 }
 
 // release forgets what aliases the request, which an idle Encoder would else keep alive.

@@ -12,6 +12,7 @@ var errShortPayload = errors.New("payload ends early or points outside itself")
 type Payload struct {
 	Rows          int
 	SchemaVersion string
+	BatchID       BatchID
 
 	heads                                            int
 	headRuns, headHosts, headMetrics, headUnits      packed
@@ -61,14 +62,10 @@ func (t Texts) valid() bool {
 // ParsePayload checks that everything in the payload points inside it, so that reading rows needs no further checks.
 func ParsePayload(data []byte) (Payload, error) {
 	var p Payload
-	if len(data) < 2 {
-		return p, errShortPayload
+	r, err := p.open(data)
+	if err != nil {
+		return Payload{}, err
 	}
-	if data[0] != payloadVersion {
-		return p, errors.New("payload of an unknown version")
-	}
-	r := reader{data: data[1:], ok: true}
-	p.SchemaVersion = string(r.take(r.octet()))
 	p.Rows = r.length()
 	p.heads = r.length()
 	r.ok = r.ok && p.heads <= p.Rows // each was made for a row; a short payload cannot claim a long list
@@ -87,6 +84,32 @@ func ParsePayload(data []byte) (Payload, error) {
 		return Payload{}, errShortPayload
 	}
 	return p, nil
+}
+
+// open reads the head of a payload: what is the same in all its rows.
+func (p *Payload) open(data []byte) (reader, error) {
+	if len(data) < 2 {
+		return reader{}, errShortPayload
+	}
+	if data[0] != plainVersion && data[0] != identifiedVersion {
+		return reader{}, errors.New("payload of an unknown version")
+	}
+	r := reader{data: data[1:], ok: true}
+	p.SchemaVersion = string(r.take(r.octet()))
+	if data[0] == identifiedVersion {
+		copy(p.BatchID[:], r.take(len(p.BatchID)))
+	}
+	return r, nil
+}
+
+// BatchIDOf reads no more of a payload than its id; zero without one.
+func BatchIDOf(payload []byte) BatchID {
+	if len(payload) == 0 || payload[0] != identifiedVersion {
+		return BatchID{}
+	}
+	var p Payload
+	_, _ = p.open(payload) // one that is not a payload has no id
+	return p.BatchID
 }
 
 // Strings are the runs, hosts, metrics and units that heads point to.

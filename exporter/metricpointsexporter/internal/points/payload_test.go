@@ -14,8 +14,35 @@ import (
 )
 
 func samplePayload(t testing.TB) []byte {
-	payload, _ := points.NewEncoder(newSettings(t)).Encode(nil, request(t, gauge(str("rl.run.id", "r"), "", str("tag", "x"))), at)
+	payload, _ := points.NewEncoder(newSettings(t)).Encode(nil, request(t, gauge(str("rl.run.id", "r"), "", str("tag", "x"))), points.BatchID{}, at)
 	return payload
+}
+
+func identifiedPayload(t testing.TB, id points.BatchID) []byte {
+	payload, _ := points.NewEncoder(newSettings(t)).Encode(nil, request(t, gauge(str("rl.run.id", "r"), "", str("tag", "x"))), id, at)
+	return payload
+}
+
+// The id is 16 bytes more; without one a payload is what it always was, and is read as ever.
+func TestParsePayload_BatchID(t *testing.T) {
+	id := points.BatchID([]byte("0123456789abcdef"))
+	plain, identified := samplePayload(t), identifiedPayload(t, id)
+	assert.Equal(t, byte(1), plain[0])
+	assert.Len(t, identified, len(plain)+16)
+	for want, payload := range map[points.BatchID][]byte{{}: plain, id: identified} {
+		p, err := points.ParsePayload(payload)
+		require.NoError(t, err)
+		assert.Equal(t, want, p.BatchID)
+		assert.Equal(t, newSettings(t).Registry.Version(), p.SchemaVersion)
+		assert.Equal(t, want, points.BatchIDOf(payload))
+		assert.Equal(t, decode(t, plain), decode(t, payload))
+	}
+	for n := range identified {
+		_, err := points.ParsePayload(identified[:n])
+		require.Error(t, err, "cut at %d", n)
+	}
+	assert.Equal(t, points.BatchID{}, points.BatchIDOf(nil))
+	assert.Equal(t, points.BatchID{}, points.BatchIDOf([]byte{2, 200, 1}))
 }
 
 func TestParsePayload_Truncated(t *testing.T) {
@@ -37,8 +64,11 @@ func TestParsePayload_CarriesTheSchemaVersion(t *testing.T) {
 // Whatever bytes come back from a disk, a payload that parses can be read to its last row.
 func FuzzParsePayload(f *testing.F) {
 	f.Add(samplePayload(f))
+	f.Add(identifiedPayload(f, points.BatchID{1, 2, 3}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if _, err := points.ParsePayload(data); err == nil {
+		id := points.BatchIDOf(data)
+		if p, err := points.ParsePayload(data); err == nil {
+			require.Equal(t, p.BatchID, id)
 			decode(t, data)
 		}
 	})
@@ -60,7 +90,7 @@ func FuzzEncode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		payload, counts := encoder.Encode(nil, metrics, at)
+		payload, counts := encoder.Encode(nil, metrics, points.BatchID{}, at)
 		rows := decode(t, payload)
 		require.Len(t, rows, counts.Rows)
 		for _, r := range rows {
