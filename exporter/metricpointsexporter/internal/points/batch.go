@@ -3,6 +3,7 @@ package points
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // The first byte of every payload.
@@ -91,6 +92,8 @@ func (b *batch) appendTo(dst []byte, schemaVersion string, id BatchID) []byte {
 	if id != (BatchID{}) {
 		version = identifiedVersion
 	}
+	const most = 7*4 + 4 + 3*8 // bytes of a row and a head of its own, nothing packed
+	dst = slices.Grow(dst, len(b.values)*most+len(b.strings.bytes)+len(b.tags.bytes)+4*len(b.strings.ends)+4*len(b.tags.ends)+512)
 	dst = append(dst, version, byte(len(schemaVersion)))
 	dst = append(dst, schemaVersion...)
 	if version == identifiedVersion {
