@@ -87,11 +87,14 @@ func TestSQLReachesNoFileNoServerAndNotTheProcess(t *testing.T) {
 	count := 0
 	for kind, statements := range attempts {
 		t.Run(kind, func(t *testing.T) {
+			count += len(statements)
 			if kind == "SQL inside a string" && strings.Contains(h.log(), "landlock is not available") {
-				t.Skip("this kernel has no Landlock, which alone stands between these and the file")
+				// Landlock alone stands between these and the file; without it the operator must have been told.
+				t.Log("NOT TESTED: this kernel has no Landlock")
+				assert.Contains(t, h.log(), "who may run SQL can read the files that this process can read")
+				return
 			}
 			for _, sql := range statements {
-				count++
 				a := h.send(fill.Replace(sql))
 				assert.GreaterOrEqual(t, a.status, 400, "%s: %s", sql, a.body)
 				assert.NotContains(t, a.body, "top-secret", sql)

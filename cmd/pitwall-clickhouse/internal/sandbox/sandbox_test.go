@@ -62,11 +62,12 @@ func TestConfine(t *testing.T) {
 		defer unix.Close(fd)
 		assert.Equal(t, unix.EACCES, unix.Connect(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}))
 	})
+	_, statErr := os.Stat(filepath.Join(closed, "a"))
+	assert.NoError(t, statErr, "other threads are as free as before")
 	if errors.Is(err, ErrUnsupported) {
-		t.Skip("this kernel has no Landlock")
+		t.Log("NOT TESTED: this kernel has no Landlock, so only that it is said and that nothing is confined halfway")
+		return
 	}
 	require.NoError(t, err)
-	_, err = os.Stat(filepath.Join(closed, "a"))
-	assert.NoError(t, err, "other threads are as free as before")
 	assert.ErrorIs(t, confined(Paths{Write: []string{filepath.Join(open, "gone")}}, func() {}), unix.ENOENT)
 }
