@@ -1,0 +1,33 @@
+package nvml
+
+// RecoveryActionName returns the registry's word (nvidia.gpu.recovery_action) for a value of RecoveryAction, "" for one
+// it does not know.
+func RecoveryActionName(value float64) string {
+	return word(value, "none", "gpu_reset", "node_reboot", "drain_p2p", "drain_and_reset", "recover_imex_domain")
+}
+
+// ComputeModeName returns the registry's word (nvidia.gpu.compute_mode) for a value of ComputeMode, "" for one it does
+// not know.
+func ComputeModeName(value float64) string {
+	return word(value, "default", "exclusive_thread", "prohibited", "exclusive_process")
+}
+
+func word(value float64, words ...string) string {
+	if value < 0 || value >= float64(len(words)) {
+		return ""
+	}
+	return words[int(value)]
+}
+
+// String returns the reason in words, "" when there is none.
+func (a Absent) String() string {
+	return word(float64(a), "", "unsupported", "no_permission", "timeout", "lost", "not_yet", "error")
+}
+
+// String returns the event's name for logs.
+func (k EventKind) String() string {
+	return word(float64(k), "", "xid", "single_bit_ecc", "double_bit_ecc", "performance_state", "clock", "power_source",
+		"mig_config", "single_bit_ecc_storm", "dram_retirement", "dram_retirement_failure", "non_fatal_poison",
+		"fatal_poison", "unavailable", "recovery_action", "lost", "found", "stale", "answers", "mig_changed",
+		"helper_started")
+}
