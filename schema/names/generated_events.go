@@ -4,14 +4,24 @@ package names
 
 // Log events.
 const (
+	// EventNvidiaDriverAvailable: The NVIDIA driver works.
+	EventNvidiaDriverAvailable = "nvidia.driver.available"
+	// EventNvidiaDriverUnavailable: The NVIDIA driver was there and is not any more, or does not work.
+	EventNvidiaDriverUnavailable = "nvidia.driver.unavailable"
+	// EventNvidiaGPUAnswering: The driver answers for the GPU again.
+	EventNvidiaGPUAnswering = "nvidia.gpu.answering"
 	// EventNvidiaGPUEccUncorrected: Two bits flipped and data was lost (double-bit ECC error).
 	EventNvidiaGPUEccUncorrected = "nvidia.gpu.ecc.uncorrected"
 	// EventNvidiaGPUFound: A GPU is there that was not, or is back.
 	EventNvidiaGPUFound = "nvidia.gpu.found"
 	// EventNvidiaGPULost: The GPU is not there any more; it fell off the bus or was taken out.
 	EventNvidiaGPULost = "nvidia.gpu.lost"
+	// EventNvidiaGPUMemoryError: The driver says that memory needs attention; the error's name says what happened.
+	EventNvidiaGPUMemoryError = "nvidia.gpu.memory.error"
 	// EventNvidiaGPUMigReconfigured: MIG mode or the GPU's split into MIG devices changed.
 	EventNvidiaGPUMigReconfigured = "nvidia.gpu.mig.reconfigured"
+	// EventNvidiaGPURecoveryActionChanged: The driver asks for another action to make the GPU work again, or for none any more.
+	EventNvidiaGPURecoveryActionChanged = "nvidia.gpu.recovery_action.changed"
 	// EventNvidiaGPUStale: The driver did not answer for the GPU within the deadline; other GPUs are read on.
 	EventNvidiaGPUStale = "nvidia.gpu.stale"
 	// EventNvidiaGPUThrottleEnded: A reason does not keep clocks down any more.
@@ -20,10 +30,12 @@ const (
 	EventNvidiaGPUThrottleStarted = "nvidia.gpu.throttle.started"
 	// EventNvidiaGPUXid: The driver reported an error, with what it means and what to do.
 	EventNvidiaGPUXid = "nvidia.gpu.xid"
-	// EventPitwallNVMLBudgetExceeded: Collections cost more than the budget; costly fields are suspended or the interval is longer.
+	// EventPitwallNVMLBudgetExceeded: Collections cost more than the budget; costly fields are read less often.
 	EventPitwallNVMLBudgetExceeded = "pitwall.nvml.budget.exceeded"
 	// EventPitwallNVMLBudgetRecovered: Collections are within the budget again and complete.
 	EventPitwallNVMLBudgetRecovered = "pitwall.nvml.budget.recovered"
+	// EventPitwallNVMLHelperRestarted: The helper process that talks to the driver ended and was started again; events may be missing from that time.
+	EventPitwallNVMLHelperRestarted = "pitwall.nvml.helper.restarted"
 	// EventRLCheckpointBenchmark: A checkpoint was benchmarked.
 	EventRLCheckpointBenchmark = "rl.checkpoint.benchmark"
 	// EventRLCheckpointDeleted: A checkpoint was removed.

@@ -510,6 +510,8 @@ const (
 	NvidiaGPURetiredPages = "nvidia.gpu.retired_pages"
 	// NvidiaGPURetiredPagesPending: 1 when pages will be taken out of use at the next reset. Unit: 1.
 	NvidiaGPURetiredPagesPending = "nvidia.gpu.retired_pages.pending"
+	// NvidiaGPURunProcesses: Processes of a run on the GPU, by run, role and rank; links them where several share a GPU. Unit: {process}.
+	NvidiaGPURunProcesses = "nvidia.gpu.run.processes"
 	// NvidiaGPUSmActivity: Share of streaming multiprocessors that worked, averaged over time; low beside a high utilisation means that kernels are small. Unit: 1.
 	NvidiaGPUSmActivity = "nvidia.gpu.sm.activity"
 	// NvidiaGPUSmOccupancy: Warps in flight as a share of what would fit. Unit: 1.
@@ -522,6 +524,8 @@ const (
 	NvidiaGPUThrottleDuration = "nvidia.gpu.throttle.duration"
 	// NvidiaGPUThrottledDuration: Time in which any reason but idleness and set clocks kept clocks down. Unit: s.
 	NvidiaGPUThrottledDuration = "nvidia.gpu.throttled.duration"
+	// NvidiaGPUUnknownDuration: Time of which it is not known whether the GPU was idle or busy; with both of these it adds up to all time. Unit: s.
+	NvidiaGPUUnknownDuration = "nvidia.gpu.unknown.duration"
 	// NvidiaGPUXidErrors: Errors that the driver reported, by Xid, since the receiver started. Unit: {error}.
 	NvidiaGPUXidErrors = "nvidia.gpu.xid.errors"
 	// PitwallBatchesRemembered: Batch ids of accepted requests that are remembered, so that a repeated request is not stored twice. Unit: {batch}.
@@ -550,18 +554,16 @@ const (
 	PitwallLogSegmentsSetAside = "pitwall.log.segments_set_aside"
 	// PitwallLogSize: Bytes of the write-ahead log on disk. Unit: By.
 	PitwallLogSize = "pitwall.log.size"
-	// PitwallNVMLCollectionCPUTime: CPU time that collections used; its rate is held below the budget, 1 % of a core unless configured. Unit: s.
-	PitwallNVMLCollectionCPUTime = "pitwall.nvml.collection.cpu.time"
-	// PitwallNVMLCollectionDuration: Wall time of the last collection over all GPUs of the machine. Unit: s.
-	PitwallNVMLCollectionDuration = "pitwall.nvml.collection.duration"
-	// PitwallNVMLCollectionInterval: Time between collections, longer than configured while over the budget. Unit: s.
-	PitwallNVMLCollectionInterval = "pitwall.nvml.collection.interval"
-	// PitwallNVMLDevicesStale: GPUs for which the driver does not answer. Unit: {device}.
-	PitwallNVMLDevicesStale = "pitwall.nvml.devices.stale"
-	// PitwallNVMLFieldsSuspended: Costly fields that are not read while over the budget. Unit: {field}.
+	// PitwallNVMLEventsDropped: Events that did not become log records because too many came; the counters of errors have them. Unit: {event}.
+	PitwallNVMLEventsDropped = "pitwall.nvml.events.dropped"
+	// PitwallNVMLFieldsSuspended: Groups of costly fields that are read less often, or not at all, while over the budget. Unit: {group}.
 	PitwallNVMLFieldsSuspended = "pitwall.nvml.fields.suspended"
-	// PitwallNVMLFieldsUnsupported: Fields that a GPU or its driver does not have. Unit: {field}.
+	// PitwallNVMLFieldsUnsupported: Values that a GPU or its driver does not have. Unit: {field}.
 	PitwallNVMLFieldsUnsupported = "pitwall.nvml.fields.unsupported"
+	// PitwallNVMLHelperMemoryUsage: Most resident memory that the helper process had. Unit: By.
+	PitwallNVMLHelperMemoryUsage = "pitwall.nvml.helper.memory.usage"
+	// PitwallNVMLHelperRestarts: Times that the helper process, which talks to the driver, ended and was started again. Unit: {restart}.
+	PitwallNVMLHelperRestarts = "pitwall.nvml.helper.restarts"
 	// PitwallPointsAccepted: Points taken over from a pipeline and made durable on disk. Unit: {point}.
 	PitwallPointsAccepted = "pitwall.points.accepted"
 	// PitwallPointsDropped: Accepted points that will never be in the table. Unit: {point}.

@@ -258,10 +258,14 @@ const (
 	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexNvidiaGPUProcessTypeProcesses = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.{nvidia.gpu.process.type}_processes"
 	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexProcessMemUsedBytes: NvidiaGPUProcessMemoryUsage in the table, in By.
 	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexProcessMemUsedBytes = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.process_mem_used_bytes"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexRunProcesses: NvidiaGPURunProcesses in the table, in {process}.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexRunProcesses = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.run_processes"
 	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexSmActivePercent: NvidiaGPUSmActivity in the table, in %.
 	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexSmActivePercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.sm_active_percent"
 	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexSmOccupancyPercent: NvidiaGPUSmOccupancy in the table, in %.
 	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexSmOccupancyPercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.sm_occupancy_percent"
+	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexUnknownS: NvidiaGPUUnknownDuration in the table, in s.
+	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexUnknownS = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.unknown_s"
 	// TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexUtilPercent: HWGPUUtilization in the table, in %.
 	TableSysGPURLDeviceIndexMigNvidiaGPUMigIndexUtilPercent = "sys.gpu.{rl.device.index}.mig.{nvidia.gpu.mig.index}.util_percent"
 	// TableSysGPURLDeviceIndexNvidiaGPUEngineUtilPercent: NvidiaGPUEngineUtilization in the table, in %.
@@ -344,6 +348,8 @@ const (
 	TableSysGPURLDeviceIndexRetiredPagesNvidiaGPURetirementCause = "sys.gpu.{rl.device.index}.retired_pages.{nvidia.gpu.retirement.cause}"
 	// TableSysGPURLDeviceIndexRetiredPagesPending: NvidiaGPURetiredPagesPending in the table, in 1.
 	TableSysGPURLDeviceIndexRetiredPagesPending = "sys.gpu.{rl.device.index}.retired_pages_pending"
+	// TableSysGPURLDeviceIndexRunProcesses: NvidiaGPURunProcesses in the table, in {process}.
+	TableSysGPURLDeviceIndexRunProcesses = "sys.gpu.{rl.device.index}.run_processes"
 	// TableSysGPURLDeviceIndexSmActivePercent: NvidiaGPUSmActivity in the table, in %.
 	TableSysGPURLDeviceIndexSmActivePercent = "sys.gpu.{rl.device.index}.sm_active_percent"
 	// TableSysGPURLDeviceIndexSmOccupancyPercent: NvidiaGPUSmOccupancy in the table, in %.
@@ -362,6 +368,8 @@ const (
 	TableSysGPURLDeviceIndexThrottleNvidiaGPUThrottleReasonS = "sys.gpu.{rl.device.index}.throttle.{nvidia.gpu.throttle.reason}_s"
 	// TableSysGPURLDeviceIndexThrottledS: NvidiaGPUThrottledDuration in the table, in s.
 	TableSysGPURLDeviceIndexThrottledS = "sys.gpu.{rl.device.index}.throttled_s"
+	// TableSysGPURLDeviceIndexUnknownS: NvidiaGPUUnknownDuration in the table, in s.
+	TableSysGPURLDeviceIndexUnknownS = "sys.gpu.{rl.device.index}.unknown_s"
 	// TableSysGPURLDeviceIndexUtilPercent: HWGPUUtilization in the table, in %.
 	TableSysGPURLDeviceIndexUtilPercent = "sys.gpu.{rl.device.index}.util_percent"
 	// TableSysGPURLDeviceIndexVgpuNvidiaGPUVgpuIDMemUsedBytes: HWGPUMemoryUsage in the table, in By.

@@ -262,12 +262,14 @@ NVIDIA_GPU_REMAPPED_ROWS_FAILED = "nvidia.gpu.remapped_rows.failed"  # 1 when a 
 NVIDIA_GPU_REMAPPED_ROWS_PENDING = "nvidia.gpu.remapped_rows.pending"  # 1 when rows will be replaced at the next reset; reset soon.
 NVIDIA_GPU_RETIRED_PAGES = "nvidia.gpu.retired_pages"  # Pages of memory taken out of use, on GPUs before Ampere.
 NVIDIA_GPU_RETIRED_PAGES_PENDING = "nvidia.gpu.retired_pages.pending"  # 1 when pages will be taken out of use at the next reset.
+NVIDIA_GPU_RUN_PROCESSES = "nvidia.gpu.run.processes"  # Processes of a run on the GPU, by run, role and rank; links them where several share a GPU.
 NVIDIA_GPU_SM_ACTIVITY = "nvidia.gpu.sm.activity"  # Share of streaming multiprocessors that worked, averaged over time; low beside a high utilisation means that kernels are small.
 NVIDIA_GPU_SM_OCCUPANCY = "nvidia.gpu.sm.occupancy"  # Warps in flight as a share of what would fit.
 NVIDIA_GPU_STALE = "nvidia.gpu.stale"  # 1 while the driver does not answer for this GPU; its other metrics are missing then, not old.
 NVIDIA_GPU_THROTTLE_ACTIVE = "nvidia.gpu.throttle.active"  # 1 while a reason keeps clocks down, 0 while it does not.
 NVIDIA_GPU_THROTTLE_DURATION = "nvidia.gpu.throttle.duration"  # Time that a reason kept clocks down; reasons overlap and do not add up.
 NVIDIA_GPU_THROTTLED_DURATION = "nvidia.gpu.throttled.duration"  # Time in which any reason but idleness and set clocks kept clocks down.
+NVIDIA_GPU_UNKNOWN_DURATION = "nvidia.gpu.unknown.duration"  # Time of which it is not known whether the GPU was idle or busy; with both of these it adds up to all time.
 NVIDIA_GPU_XID_ERRORS = "nvidia.gpu.xid.errors"  # Errors that the driver reported, by Xid, since the receiver started.
 PITWALL_BATCHES_REMEMBERED = "pitwall.batches.remembered"  # Batch ids of accepted requests that are remembered, so that a repeated request is not stored twice.
 PITWALL_COST_CPU_BUDGET = "pitwall.cost.cpu.budget"  # Share of one core that the configuration allows the component.
@@ -282,12 +284,11 @@ PITWALL_LOG_LIMIT = "pitwall.log.limit"  # Bytes that the write-ahead log may ta
 PITWALL_LOG_OLDEST_AGE = "pitwall.log.oldest_age"  # Age of the oldest accepted point that is not in the table yet; high means the server does not keep up.
 PITWALL_LOG_SEGMENTS_SET_ASIDE = "pitwall.log.segments_set_aside"  # Damaged segments of the log that were set aside.
 PITWALL_LOG_SIZE = "pitwall.log.size"  # Bytes of the write-ahead log on disk.
-PITWALL_NVML_COLLECTION_CPU_TIME = "pitwall.nvml.collection.cpu.time"  # CPU time that collections used; its rate is held below the budget, 1 % of a core unless configured.
-PITWALL_NVML_COLLECTION_DURATION = "pitwall.nvml.collection.duration"  # Wall time of the last collection over all GPUs of the machine.
-PITWALL_NVML_COLLECTION_INTERVAL = "pitwall.nvml.collection.interval"  # Time between collections, longer than configured while over the budget.
-PITWALL_NVML_DEVICES_STALE = "pitwall.nvml.devices.stale"  # GPUs for which the driver does not answer.
-PITWALL_NVML_FIELDS_SUSPENDED = "pitwall.nvml.fields.suspended"  # Costly fields that are not read while over the budget.
-PITWALL_NVML_FIELDS_UNSUPPORTED = "pitwall.nvml.fields.unsupported"  # Fields that a GPU or its driver does not have.
+PITWALL_NVML_EVENTS_DROPPED = "pitwall.nvml.events.dropped"  # Events that did not become log records because too many came; the counters of errors have them.
+PITWALL_NVML_FIELDS_SUSPENDED = "pitwall.nvml.fields.suspended"  # Groups of costly fields that are read less often, or not at all, while over the budget.
+PITWALL_NVML_FIELDS_UNSUPPORTED = "pitwall.nvml.fields.unsupported"  # Values that a GPU or its driver does not have.
+PITWALL_NVML_HELPER_MEMORY_USAGE = "pitwall.nvml.helper.memory.usage"  # Most resident memory that the helper process had.
+PITWALL_NVML_HELPER_RESTARTS = "pitwall.nvml.helper.restarts"  # Times that the helper process, which talks to the driver, ended and was started again.
 PITWALL_POINTS_ACCEPTED = "pitwall.points.accepted"  # Points taken over from a pipeline and made durable on disk.
 PITWALL_POINTS_DROPPED = "pitwall.points.dropped"  # Accepted points that will never be in the table.
 PITWALL_POINTS_QUEUED = "pitwall.points.queued"  # Accepted points that still wait on disk for the table; grows while the server is away or too slow.
@@ -950,16 +951,22 @@ SPAN_RL_WAIT = "rl.wait"  # Waiting for another part of the run.
 SPAN_RL_WEIGHT_SYNC = "rl.weight_sync"  # Bringing new weights to the engines.
 
 # Log events.
+EVENT_NVIDIA_DRIVER_AVAILABLE = "nvidia.driver.available"  # The NVIDIA driver works.
+EVENT_NVIDIA_DRIVER_UNAVAILABLE = "nvidia.driver.unavailable"  # The NVIDIA driver was there and is not any more, or does not work.
+EVENT_NVIDIA_GPU_ANSWERING = "nvidia.gpu.answering"  # The driver answers for the GPU again.
 EVENT_NVIDIA_GPU_ECC_UNCORRECTED = "nvidia.gpu.ecc.uncorrected"  # Two bits flipped and data was lost (double-bit ECC error).
 EVENT_NVIDIA_GPU_FOUND = "nvidia.gpu.found"  # A GPU is there that was not, or is back.
 EVENT_NVIDIA_GPU_LOST = "nvidia.gpu.lost"  # The GPU is not there any more; it fell off the bus or was taken out.
+EVENT_NVIDIA_GPU_MEMORY_ERROR = "nvidia.gpu.memory.error"  # The driver says that memory needs attention; the error's name says what happened.
 EVENT_NVIDIA_GPU_MIG_RECONFIGURED = "nvidia.gpu.mig.reconfigured"  # MIG mode or the GPU's split into MIG devices changed.
+EVENT_NVIDIA_GPU_RECOVERY_ACTION_CHANGED = "nvidia.gpu.recovery_action.changed"  # The driver asks for another action to make the GPU work again, or for none any more.
 EVENT_NVIDIA_GPU_STALE = "nvidia.gpu.stale"  # The driver did not answer for the GPU within the deadline; other GPUs are read on.
 EVENT_NVIDIA_GPU_THROTTLE_ENDED = "nvidia.gpu.throttle.ended"  # A reason does not keep clocks down any more.
 EVENT_NVIDIA_GPU_THROTTLE_STARTED = "nvidia.gpu.throttle.started"  # A reason began to keep clocks down.
 EVENT_NVIDIA_GPU_XID = "nvidia.gpu.xid"  # The driver reported an error, with what it means and what to do.
-EVENT_PITWALL_NVML_BUDGET_EXCEEDED = "pitwall.nvml.budget.exceeded"  # Collections cost more than the budget; costly fields are suspended or the interval is longer.
+EVENT_PITWALL_NVML_BUDGET_EXCEEDED = "pitwall.nvml.budget.exceeded"  # Collections cost more than the budget; costly fields are read less often.
 EVENT_PITWALL_NVML_BUDGET_RECOVERED = "pitwall.nvml.budget.recovered"  # Collections are within the budget again and complete.
+EVENT_PITWALL_NVML_HELPER_RESTARTED = "pitwall.nvml.helper.restarted"  # The helper process that talks to the driver ended and was started again; events may be missing from that time.
 EVENT_RL_CHECKPOINT_BENCHMARK = "rl.checkpoint.benchmark"  # A checkpoint was benchmarked.
 EVENT_RL_CHECKPOINT_DELETED = "rl.checkpoint.deleted"  # A checkpoint was removed.
 EVENT_RL_CHECKPOINT_PUBLISHED = "rl.checkpoint.published"  # A checkpoint can be fetched by others.
@@ -1234,12 +1241,14 @@ UNITS = {
     NVIDIA_GPU_REMAPPED_ROWS_PENDING: "1",
     NVIDIA_GPU_RETIRED_PAGES: "{page}",
     NVIDIA_GPU_RETIRED_PAGES_PENDING: "1",
+    NVIDIA_GPU_RUN_PROCESSES: "{process}",
     NVIDIA_GPU_SM_ACTIVITY: "1",
     NVIDIA_GPU_SM_OCCUPANCY: "1",
     NVIDIA_GPU_STALE: "1",
     NVIDIA_GPU_THROTTLE_ACTIVE: "1",
     NVIDIA_GPU_THROTTLE_DURATION: "s",
     NVIDIA_GPU_THROTTLED_DURATION: "s",
+    NVIDIA_GPU_UNKNOWN_DURATION: "s",
     NVIDIA_GPU_XID_ERRORS: "{error}",
     PITWALL_BATCHES_REMEMBERED: "{batch}",
     PITWALL_COST_CPU_BUDGET: "1",
@@ -1254,12 +1263,11 @@ UNITS = {
     PITWALL_LOG_OLDEST_AGE: "s",
     PITWALL_LOG_SEGMENTS_SET_ASIDE: "{segment}",
     PITWALL_LOG_SIZE: "By",
-    PITWALL_NVML_COLLECTION_CPU_TIME: "s",
-    PITWALL_NVML_COLLECTION_DURATION: "s",
-    PITWALL_NVML_COLLECTION_INTERVAL: "s",
-    PITWALL_NVML_DEVICES_STALE: "{device}",
-    PITWALL_NVML_FIELDS_SUSPENDED: "{field}",
+    PITWALL_NVML_EVENTS_DROPPED: "{event}",
+    PITWALL_NVML_FIELDS_SUSPENDED: "{group}",
     PITWALL_NVML_FIELDS_UNSUPPORTED: "{field}",
+    PITWALL_NVML_HELPER_MEMORY_USAGE: "By",
+    PITWALL_NVML_HELPER_RESTARTS: "{restart}",
     PITWALL_POINTS_ACCEPTED: "{point}",
     PITWALL_POINTS_DROPPED: "{point}",
     PITWALL_POINTS_QUEUED: "{point}",
@@ -1799,12 +1807,14 @@ INSTRUMENTS = {
     NVIDIA_GPU_REMAPPED_ROWS_PENDING: "gauge",
     NVIDIA_GPU_RETIRED_PAGES: "gauge",
     NVIDIA_GPU_RETIRED_PAGES_PENDING: "gauge",
+    NVIDIA_GPU_RUN_PROCESSES: "gauge",
     NVIDIA_GPU_SM_ACTIVITY: "gauge",
     NVIDIA_GPU_SM_OCCUPANCY: "gauge",
     NVIDIA_GPU_STALE: "gauge",
     NVIDIA_GPU_THROTTLE_ACTIVE: "gauge",
     NVIDIA_GPU_THROTTLE_DURATION: "counter",
     NVIDIA_GPU_THROTTLED_DURATION: "counter",
+    NVIDIA_GPU_UNKNOWN_DURATION: "counter",
     NVIDIA_GPU_XID_ERRORS: "counter",
     PITWALL_BATCHES_REMEMBERED: "gauge",
     PITWALL_COST_CPU_BUDGET: "gauge",
@@ -1819,12 +1829,11 @@ INSTRUMENTS = {
     PITWALL_LOG_OLDEST_AGE: "gauge",
     PITWALL_LOG_SEGMENTS_SET_ASIDE: "counter",
     PITWALL_LOG_SIZE: "gauge",
-    PITWALL_NVML_COLLECTION_CPU_TIME: "counter",
-    PITWALL_NVML_COLLECTION_DURATION: "gauge",
-    PITWALL_NVML_COLLECTION_INTERVAL: "gauge",
-    PITWALL_NVML_DEVICES_STALE: "gauge",
+    PITWALL_NVML_EVENTS_DROPPED: "counter",
     PITWALL_NVML_FIELDS_SUSPENDED: "gauge",
     PITWALL_NVML_FIELDS_UNSUPPORTED: "gauge",
+    PITWALL_NVML_HELPER_MEMORY_USAGE: "gauge",
+    PITWALL_NVML_HELPER_RESTARTS: "counter",
     PITWALL_POINTS_ACCEPTED: "counter",
     PITWALL_POINTS_DROPPED: "counter",
     PITWALL_POINTS_QUEUED: "gauge",
@@ -2364,12 +2373,14 @@ METRIC_ATTRIBUTES = {
     NVIDIA_GPU_REMAPPED_ROWS_PENDING: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
     NVIDIA_GPU_RETIRED_PAGES: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_RETIREMENT_CAUSE,),
     NVIDIA_GPU_RETIRED_PAGES_PENDING: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_RUN_PROCESSES: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX, ATTR_NVIDIA_GPU_VGPU_ID,),
     NVIDIA_GPU_SM_ACTIVITY: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
     NVIDIA_GPU_SM_OCCUPANCY: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
     NVIDIA_GPU_STALE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
     NVIDIA_GPU_THROTTLE_ACTIVE: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_THROTTLE_REASON,),
     NVIDIA_GPU_THROTTLE_DURATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_THROTTLE_REASON,),
     NVIDIA_GPU_THROTTLED_DURATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX,),
+    NVIDIA_GPU_UNKNOWN_DURATION: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
     NVIDIA_GPU_XID_ERRORS: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_XID,),
     PITWALL_BATCHES_REMEMBERED: (ATTR_PITWALL_COMPONENT,),
     PITWALL_COST_CPU_BUDGET: (ATTR_PITWALL_COMPONENT,),
@@ -2384,12 +2395,11 @@ METRIC_ATTRIBUTES = {
     PITWALL_LOG_OLDEST_AGE: (ATTR_PITWALL_COMPONENT,),
     PITWALL_LOG_SEGMENTS_SET_ASIDE: (ATTR_PITWALL_COMPONENT,),
     PITWALL_LOG_SIZE: (ATTR_PITWALL_COMPONENT,),
-    PITWALL_NVML_COLLECTION_CPU_TIME: (ATTR_PITWALL_COMPONENT,),
-    PITWALL_NVML_COLLECTION_DURATION: (ATTR_PITWALL_COMPONENT,),
-    PITWALL_NVML_COLLECTION_INTERVAL: (ATTR_PITWALL_COMPONENT,),
-    PITWALL_NVML_DEVICES_STALE: (ATTR_PITWALL_COMPONENT,),
+    PITWALL_NVML_EVENTS_DROPPED: (ATTR_PITWALL_COMPONENT,),
     PITWALL_NVML_FIELDS_SUSPENDED: (ATTR_PITWALL_COMPONENT,),
-    PITWALL_NVML_FIELDS_UNSUPPORTED: (ATTR_PITWALL_COMPONENT, ATTR_RL_DEVICE_INDEX,),
+    PITWALL_NVML_FIELDS_UNSUPPORTED: (ATTR_PITWALL_COMPONENT, ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_NVIDIA_GPU_MIG_INDEX,),
+    PITWALL_NVML_HELPER_MEMORY_USAGE: (ATTR_PITWALL_COMPONENT,),
+    PITWALL_NVML_HELPER_RESTARTS: (ATTR_PITWALL_COMPONENT,),
     PITWALL_POINTS_ACCEPTED: (ATTR_PITWALL_COMPONENT,),
     PITWALL_POINTS_DROPPED: (ATTR_PITWALL_COMPONENT, ATTR_PITWALL_DROP_REASON,),
     PITWALL_POINTS_QUEUED: (ATTR_PITWALL_COMPONENT,),
