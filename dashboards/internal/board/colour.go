@@ -1,0 +1,85 @@
+package board
+
+import (
+	"strconv"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+)
+
+// Colours of the traffic light, and of what is not known.
+const (
+	Green  = "green"
+	Yellow = "yellow"
+	Red    = "red"
+	Gray   = "#808080"
+	Blue   = "blue"
+)
+
+const noData = "no data"
+
+// Limit is where a colour begins.
+type Limit struct {
+	From   float64
+	Colour string
+}
+
+// Named is a value with a text and a colour.
+type Named struct {
+	Value  string
+	Text   string
+	Colour string
+}
+
+// TrafficLight is for shares where 1 is best: red, yellow from 0.3, green from 0.7.
+func (p *Panel) TrafficLight() *Panel {
+	return p.Lights(Red, Limit{0.3, Yellow}, Limit{0.7, Green})
+}
+
+// Neutral is one colour for every value.
+func (p *Panel) Neutral() *Panel { return p.Lights(Blue) }
+
+func thresholds(first string, limits []Limit) *dashboard.ThresholdsConfig {
+	config := &dashboard.ThresholdsConfig{
+		Mode: dashboard.ThresholdsModeAbsolute, Steps: []dashboard.Threshold{{Value: nil, Color: first}},
+	}
+	for _, limit := range limits {
+		config.Steps = append(config.Steps, dashboard.Threshold{Value: cog.ToPtr(limit.From), Color: limit.Colour})
+	}
+	return config
+}
+
+// noDataMapping turns NULL and NaN gray, with words instead of an empty place.
+func noDataMapping() dashboard.ValueMapping {
+	return dashboard.ValueMapping{SpecialValueMap: &dashboard.SpecialValueMap{
+		Type: dashboard.MappingTypeSpecialValue,
+		Options: dashboard.DashboardSpecialValueMapOptions{
+			Match:  dashboard.SpecialValueMatchNullAndNan,
+			Result: dashboard.ValueMappingResult{Text: cog.ToPtr(noData), Color: cog.ToPtr(Gray), Index: cog.ToPtr(int32(0))},
+		},
+	}}
+}
+
+func valueMapping(named []Named) dashboard.ValueMapping {
+	options := map[string]dashboard.ValueMappingResult{}
+	for i, n := range named {
+		options[n.Value] = dashboard.ValueMappingResult{
+			Text: cog.ToPtr(n.Text), Color: cog.ToPtr(n.Colour), Index: cog.ToPtr(int32(i + 1)),
+		}
+	}
+	return dashboard.ValueMapping{ValueMap: &dashboard.ValueMap{Type: dashboard.MappingTypeValueToText, Options: options}}
+}
+
+// YesNo is for columns of 1 and 0.
+func YesNo(yes, no string) []Named {
+	return []Named{{"1", yes, Green}, {"0", no, Red}}
+}
+
+// Numbered names the numbers 1, 2, 3 ...: codes that stand for the texts in a query.
+func Numbered(texts, colours []string) []Named {
+	var named []Named
+	for i, text := range texts {
+		named = append(named, Named{strconv.Itoa(i + 1), text, colours[i%len(colours)]})
+	}
+	return named
+}

@@ -1,0 +1,74 @@
+package board
+
+import (
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+)
+
+func datasourceVariable() dashboard.VariableModel {
+	return dashboard.VariableModel{
+		Type: dashboard.VariableTypeDatasource, Name: "datasource", Label: cog.ToPtr("Data source"),
+		Query:   &dashboard.StringOrMap{String: cog.ToPtr(DatasourceType)},
+		Current: option("", ""), Refresh: cog.ToPtr(dashboard.VariableRefreshOnDashboardLoad),
+	}
+}
+
+// Choice is a variable whose values come from a query with the columns value and text, in the order of the query.
+func Choice(name, label, sql string) dashboard.VariableModel {
+	return dashboard.VariableModel{
+		Type: dashboard.VariableTypeQuery, Name: name, Label: cog.ToPtr(label), Datasource: datasource(),
+		Query: &dashboard.StringOrMap{Map: map[string]any{
+			"editorType": "sql", "rawSql": sql, "format": int(FormatTable), "queryType": "table",
+			"pluginVersion": pluginVersion, "refId": "A",
+		}},
+		Definition: cog.ToPtr(sql), Current: option("", ""), Regex: cog.ToPtr(""),
+		Refresh: cog.ToPtr(dashboard.VariableRefreshOnTimeRangeChanged),
+		Sort:    cog.ToPtr(dashboard.VariableSortDisabled),
+		Multi:   cog.ToPtr(true), IncludeAll: cog.ToPtr(false), AllowCustomValue: cog.ToPtr(true),
+	}
+}
+
+// WithAll lets all values of a variable be taken at once, which it does at first, and puts 10 after 9.
+func WithAll(v dashboard.VariableModel) dashboard.VariableModel {
+	v.IncludeAll = cog.ToPtr(true)
+	v.Current = option("All", "$__all")
+	v.Sort = cog.ToPtr(dashboard.VariableSortNaturalAsc)
+	return v
+}
+
+// Switch is a variable with fixed values; the first is taken. Text and value alternate.
+func Switch(name, label string, textsAndValues ...string) dashboard.VariableModel {
+	var options []dashboard.VariableOption
+	query := ""
+	for i := 0; i+1 < len(textsAndValues); i += 2 {
+		text, value := textsAndValues[i], textsAndValues[i+1]
+		one := option(text, value)
+		one.Selected = cog.ToPtr(i == 0)
+		options = append(options, *one)
+		if query != "" {
+			query += ", "
+		}
+		query += text + " : " + value
+	}
+	return dashboard.VariableModel{
+		Type: dashboard.VariableTypeCustom, Name: name, Label: cog.ToPtr(label),
+		Query: &dashboard.StringOrMap{String: cog.ToPtr(query)}, Options: options, Current: &options[0],
+		Multi: cog.ToPtr(false), IncludeAll: cog.ToPtr(false), AllowCustomValue: cog.ToPtr(false),
+	}
+}
+
+// Input is a variable that a link or a person fills in.
+func Input(name, label string) dashboard.VariableModel {
+	return dashboard.VariableModel{
+		Type: dashboard.VariableTypeTextbox, Name: name, Label: cog.ToPtr(label),
+		Query: &dashboard.StringOrMap{String: cog.ToPtr("")}, Current: option("", ""),
+		Options: []dashboard.VariableOption{*option("", "")},
+	}
+}
+
+func option(text, value string) *dashboard.VariableOption {
+	return &dashboard.VariableOption{
+		Text:  dashboard.StringOrArrayOfString{String: cog.ToPtr(text)},
+		Value: dashboard.StringOrArrayOfString{String: cog.ToPtr(value)},
+	}
+}
