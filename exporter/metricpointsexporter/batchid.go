@@ -26,19 +26,20 @@ func (e *metricPoints) openBatchIDs() (*batchids.Set, error) {
 	if e.config.BatchIDs.MaxEntries == 0 {
 		return nil, nil
 	}
+	began := time.Now()
 	return batchids.Open(batchids.Options{
 		Dir:        filepath.Join(e.config.Log.Directory, "batch-ids"),
 		Window:     e.config.BatchIDs.Window,
 		MaxEntries: e.config.BatchIDs.MaxEntries,
-		Now:        time.Now,
+		Elapsed:    func() time.Duration { return time.Since(began) }, // not by the wall clock, which jumps
 		Logger:     e.seldom,
 	})
 }
 
 // keepBatchID is told of every payload in the log.
-func (e *metricPoints) keepBatchID(payload []byte, at time.Time) {
+func (e *metricPoints) keepBatchID(payload []byte) {
 	if id := points.BatchIDOf(payload); id != (points.BatchID{}) {
-		e.batchIDs.Keep(id, at)
+		e.batchIDs.Keep(id)
 	}
 }
 

@@ -118,9 +118,8 @@ func (l *Log) commit(b *batch) {
 	}
 	l.mu.Unlock()
 	if err == nil && l.opts.Kept != nil {
-		now := time.Now()
 		for _, w := range b.group {
-			l.opts.Kept(w.payload, now)
+			l.opts.Kept(w.payload)
 		}
 	}
 	if err != nil {

@@ -18,9 +18,9 @@ type Options struct {
 	CutInterval  time.Duration // age at which fewer rows make a range, if no other waits; 1 s
 	Logger       *zap.Logger   // nil: silent
 
-	// Kept, if set, is told of every payload that is on disk, with the second it was appended in: before its Append
-	// returns, and once more at Open if it is in a segment that Open reads. The payload is not the callee's to keep.
-	Kept func(payload []byte, at time.Time)
+	// Kept, if set, is told of every payload that is on disk: before its Append returns, and once more at Open if it is
+	// in a segment that Open reads. The payload is not the callee's to keep.
+	Kept func(payload []byte)
 	// Sealing, if set, is called before a new segment is begun. Open will not read those before it again (unless the
 	// new one is damaged), so what Kept was told has to be on disk elsewhere when it returns.
 	// Neither is called concurrently with itself or the other.

@@ -3,7 +3,6 @@ package wal
 import (
 	"errors"
 	"io"
-	"time"
 
 	"go.uber.org/zap"
 )
@@ -12,7 +11,7 @@ import (
 type walker struct {
 	seg   *segment
 	found *ledger
-	kept  func([]byte, time.Time)
+	kept  func([]byte)
 	run   span // records not cut
 	held  span // behind them, records with a good header and an unreadable payload
 	lost  bool // a record of another type was unreadable
@@ -80,7 +79,7 @@ func (w *walker) record(rec record) {
 	case kindData:
 		w.run.extend(w.seg, rec)
 		if w.kept != nil {
-			w.kept(rec.payload, time.Unix(int64(rec.sec), 0))
+			w.kept(rec.payload)
 		}
 	case kindCut:
 		w.flush()

@@ -1,7 +1,6 @@
 package batchids
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,15 +16,14 @@ import (
 )
 
 const (
-	// An entry is an id and the second it was accepted in, 8 bytes, little endian.
-	entryBytes = len(points.BatchID{}) + 8
+	entryBytes = len(points.BatchID{})
 	// writeBytes is what goes to the kernel at once, heldBytes the most that waits for a disk that takes nothing.
 	writeBytes = 64 << 10
 	heldBytes  = 4 << 20
 	suffix     = ".ids"
 )
 
-// files are the generations on disk: entries one behind the other, only ever added to. An unfinished entry at the end
+// files are the generations on disk: ids one behind the other, only ever added to. An unfinished entry at the end
 // is what a crash left. Only the goroutine that keeps ids uses it.
 type files struct {
 	dir  string
@@ -68,20 +66,14 @@ func (f *files) open() ([]*generation, error) {
 }
 
 func parse(number uint64, content []byte) *generation {
-	g := &generation{number: number, ids: make(map[points.BatchID]int64, len(content)/entryBytes)}
+	g := &generation{number: number, ids: make(map[points.BatchID]struct{}, len(content)/entryBytes)}
 	for entry := range slices.Chunk(content, entryBytes) {
 		if len(entry) < entryBytes {
 			break
 		}
-		second := int64(binary.LittleEndian.Uint64(entry[len(points.BatchID{}):]))
-		if second <= 0 {
-			continue // a page that a crash left empty
+		if id := points.BatchID(entry); id != (points.BatchID{}) { // a page that a crash left empty
+			g.ids[id] = struct{}{}
 		}
-		if len(g.ids) == 0 {
-			g.first = second
-		}
-		g.ids[points.BatchID(entry)] = second
-		g.first, g.last = min(g.first, second), max(g.last, second)
 	}
 	return g
 }
@@ -98,12 +90,11 @@ func (f *files) begin(number uint64) {
 	f.number, f.size, f.held = number, 0, f.held[:0]
 }
 
-func (f *files) append(id points.BatchID, second int64) {
+func (f *files) append(id points.BatchID) {
 	if len(f.held) >= heldBytes {
 		f.held = f.held[:0] // known until the next start only
 	}
 	f.held = append(f.held, id[:]...)
-	f.held = binary.LittleEndian.AppendUint64(f.held, uint64(second))
 	if len(f.held)%writeBytes < entryBytes && len(f.held) >= writeBytes {
 		f.report(f.write())
 	}

@@ -18,10 +18,11 @@ const parts = 4
 // Options of a Set.
 type Options struct {
 	Dir        string        // made with mode 0700 at the first id
-	Window     time.Duration // how long an id is known
-	MaxEntries int           // ids known at once, at about 60 bytes of memory each and 24 on disk; the oldest go first
-	Now        func() time.Time
-	Logger     *zap.Logger
+	Window     time.Duration // how long an id is known, at least, and at most a quarter longer
+	MaxEntries int           // ids known at once, at about 40 bytes of memory each and 16 on disk; the oldest go first
+	// Elapsed is the time since some moment before Open, by a clock that is never set.
+	Elapsed func() time.Duration
+	Logger  *zap.Logger
 }
 
 // Set is the ids known. Begin and Finish may be called concurrently with everything, Keep, Sync and Close not with
@@ -39,9 +40,9 @@ type Set struct {
 // generation is the ids of one file.
 type generation struct {
 	number uint64
-	ids    map[points.BatchID]int64 // second of acceptance
-	first  int64                    // least and greatest of those seconds
-	last   int64
+	ids    map[points.BatchID]struct{}
+	first  time.Duration // when the first and the last of them were added
+	last   time.Duration
 }
 
 // Open reads the ids in opts.Dir. It changes no file: who may is not clear before the log is open.
@@ -53,6 +54,8 @@ func Open(opts Options) (*Set, error) {
 	}
 	s.generations = generations
 	for _, g := range generations {
+		g.first = opts.Elapsed()
+		g.last = g.first
 		s.entries += len(g.ids)
 	}
 	return s, nil
@@ -92,9 +95,9 @@ func (s *Set) Finish(id points.BatchID) {
 
 // known reports whether the id is within the window. s.mu is held.
 func (s *Set) known(id points.BatchID) bool {
-	since := s.opts.Now().Add(-s.opts.Window).Unix()
+	now := s.opts.Elapsed()
 	for _, g := range s.generations {
-		if at, ok := g.ids[id]; ok && at > since {
+		if _, ok := g.ids[id]; ok && now-g.last < s.opts.Window {
 			return true
 		}
 	}
@@ -102,39 +105,38 @@ func (s *Set) known(id points.BatchID) bool {
 }
 
 // Keep makes the id known. Its points must be on disk.
-func (s *Set) Keep(id points.BatchID, at time.Time) {
+func (s *Set) Keep(id points.BatchID) {
 	s.mu.Lock()
-	if s.known(id) || !at.After(s.opts.Now().Add(-s.opts.Window)) {
+	if s.known(id) {
 		s.mu.Unlock()
 		return
 	}
-	second := at.Unix()
-	g := s.youngest(second)
+	now := s.opts.Elapsed()
+	g := s.youngest(now)
 	begun := g == nil
 	if begun {
-		g = &generation{number: s.files.next(), ids: map[points.BatchID]int64{}, first: second, last: second}
+		g = &generation{number: s.files.next(), ids: map[points.BatchID]struct{}{}, first: now}
 		s.generations = append(s.generations, g)
 	}
-	g.ids[id] = second
-	g.first, g.last = min(g.first, second), max(g.last, second)
+	g.ids[id], g.last = struct{}{}, now
 	s.entries++
-	forgotten := s.forget()
+	forgotten := s.forget(now)
 	s.mu.Unlock()
 
 	if begun {
 		s.files.begin(g.number)
 	}
-	s.files.append(id, second)
+	s.files.append(id)
 	s.files.remove(forgotten)
 }
 
-// youngest is the generation that takes an id of that second; nil if another has to be begun. s.mu is held.
-func (s *Set) youngest(second int64) *generation {
+// youngest is the generation that takes an id now; nil if another has to be begun. s.mu is held.
+func (s *Set) youngest(now time.Duration) *generation {
 	if len(s.generations) == 0 {
 		return nil
 	}
 	g := s.generations[len(s.generations)-1]
-	if len(g.ids) >= max(1, s.opts.MaxEntries/parts) || second-g.first > int64(s.opts.Window/time.Second)/parts {
+	if len(g.ids) >= max(1, s.opts.MaxEntries/parts) || now-g.first > s.opts.Window/parts {
 		return nil
 	}
 	return g
@@ -142,10 +144,10 @@ func (s *Set) youngest(second int64) *generation {
 
 // forget takes out the oldest generations, those that no window reaches and those that are too many, and returns their
 // numbers. s.mu is held.
-func (s *Set) forget() (numbers []uint64) {
-	since := s.opts.Now().Add(-s.opts.Window).Unix()
-	for len(s.generations) > 0 && (s.entries > s.opts.MaxEntries || s.generations[0].last <= since) {
+func (s *Set) forget(now time.Duration) (numbers []uint64) {
+	for len(s.generations) > 0 && (s.entries > s.opts.MaxEntries || now-s.generations[0].last >= s.opts.Window) {
 		g := s.generations[0]
+		s.generations[0] = nil // or its memory stays
 		s.generations = s.generations[1:]
 		s.entries -= len(g.ids)
 		numbers = append(numbers, g.number)

@@ -19,21 +19,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const epoch = 1_800_000_000
-
 // clocked is a Set under a clock that the test sets.
 type clocked struct {
 	*Set
 	t    testing.TB
-	now  time.Time
+	now  time.Duration
 	logs *observer.ObservedLogs
 }
 
 func open(t testing.TB, dir string, window time.Duration, entries int) *clocked {
 	core, logs := observer.New(zap.WarnLevel)
-	c := &clocked{t: t, now: time.Unix(epoch, 0), logs: logs}
+	c := &clocked{t: t, logs: logs}
 	var err error
-	c.Set, err = Open(Options{Dir: dir, Window: window, MaxEntries: entries, Now: func() time.Time { return c.now }, Logger: zap.New(core)})
+	c.Set, err = Open(Options{Dir: dir, Window: window, MaxEntries: entries, Elapsed: func() time.Duration { return c.now }, Logger: zap.New(core)})
 	require.NoError(t, err)
 	return c
 }
@@ -45,7 +43,7 @@ func id(n int) (id points.BatchID) {
 
 func (c *clocked) keep(from, to int) {
 	for n := from; n < to; n++ {
-		c.Keep(id(n), c.now)
+		c.Keep(id(n))
 	}
 }
 
@@ -75,7 +73,7 @@ func entriesOnDisk(t *testing.T, dir string) (entries int) {
 		info, err := os.Stat(file)
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode(), file)
-		entries += int(info.Size()) / 24
+		entries += int(info.Size()) / 16
 	}
 	return entries
 }
@@ -87,19 +85,37 @@ func TestSet_KnowsForTheWindow(t *testing.T) {
 	for _, step := range []struct {
 		after time.Duration
 		want  bool
-	}{{0, true}, {59*time.Minute + 59*time.Second, true}, {time.Hour, false}, {-24 * time.Hour, true}} {
-		c.now = time.Unix(epoch, 0).Add(step.after)
+	}{{0, true}, {59*time.Minute + 59*time.Second, true}, {time.Hour, false}} {
+		c.now = step.after
 		assert.Equal(t, step.want, c.knows(0), step.after)
 	}
 	// An id every minute for ten hours: no more than an hour and a quarter of them is anywhere.
 	for minute := range 600 {
-		c.now = time.Unix(epoch, 0).Add(time.Duration(minute) * time.Minute)
+		c.now = time.Duration(minute) * time.Minute
 		c.keep(minute, minute+1)
 		require.LessOrEqual(t, c.entries, 76)
 	}
-	assert.Equal(t, 60, c.known(0, 600))
+	assert.Equal(t, 60, c.known(540, 600), "those of the last hour")
+	assert.LessOrEqual(t, c.known(0, 600), 76)
 	c.Close()
 	assert.LessOrEqual(t, entriesOnDisk(t, dir), 76)
+}
+
+// After a restart, however long the collector was down and whatever the wall clock says now, the window begins anew.
+func TestSet_WindowAfterARestart(t *testing.T) {
+	dir := t.TempDir()
+	c := open(t, dir, time.Hour, 100)
+	c.keep(0, 10)
+	c.now = 50 * time.Minute
+	c.Close()
+	again := open(t, dir, time.Hour, 100)
+	again.now = 59 * time.Minute
+	assert.Equal(t, 10, again.known(0, 10))
+	again.now = 61 * time.Minute
+	again.keep(20, 21)
+	assert.Zero(t, again.known(0, 10))
+	again.Close()
+	assert.Equal(t, 1, entriesOnDisk(t, dir))
 }
 
 func TestSet_BoundedByNumber(t *testing.T) {
@@ -139,21 +155,21 @@ func TestSet_TornFile(t *testing.T) {
 	first.Close()
 	content, err := os.ReadFile(filepath.Join(whole, "0000000000000001.ids"))
 	require.NoError(t, err)
-	require.Len(t, content, 3*24)
+	require.Len(t, content, 3*16)
 	for n := range len(content) + 1 {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "0000000000000001.ids"), content[:n], 0o600))
 		c := open(t, dir, time.Hour, 100)
-		require.Equal(t, n/24, c.known(0, 3), "cut at %d", n)
+		require.Equal(t, n/16, c.known(0, 3), "cut at %d", n)
 		c.keep(10, 12)
 		c.Close()
 		again := open(t, dir, time.Hour, 100)
-		require.Equal(t, n/24, again.known(0, 3))
+		require.Equal(t, n/16, again.known(0, 3))
 		require.Equal(t, 2, again.known(10, 12))
 	}
 	// A page of zeros, as some file systems leave one, is no ids.
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "0000000000000001.ids"), append(make([]byte, 240), content...), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "0000000000000001.ids"), append(make([]byte, 160), content...), 0o600))
 	c := open(t, dir, time.Hour, 100)
 	assert.Equal(t, 3, c.known(0, 3))
 	known, err := c.Begin(context.Background(), points.BatchID{})
@@ -162,12 +178,12 @@ func TestSet_TornFile(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	f.Add([]byte("0123456789abcdef\x00\xd2\x49\x6b\x00\x00\x00\x00tail"))
+	f.Add([]byte("0123456789abcdef0123456789ABCDEFtail"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "0000000000000007.ids"), content, 0o600))
 		c := open(t, dir, time.Hour, 100)
-		require.LessOrEqual(t, c.entries, len(content)/24)
+		require.LessOrEqual(t, c.entries, len(content)/16)
 		c.keep(0, 1)
 		c.Close()
 		require.True(t, open(t, dir, time.Hour, 100).knows(0))
@@ -203,7 +219,7 @@ func TestSet_WaitsForTheSameID(t *testing.T) {
 		default:
 		}
 		if accepted {
-			c.Keep(id(1), c.now)
+			c.Keep(id(1))
 		}
 		c.Finish(id(1))
 		for range 3 {
@@ -237,7 +253,7 @@ func BenchmarkSet(b *testing.B) {
 		if known, _ := c.Begin(ctx, id(n)); known {
 			b.Fatal(n)
 		}
-		c.Keep(id(n), c.now)
+		c.Keep(id(n))
 		c.Finish(id(n))
 	}
 	c.Close()
