@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,6 +36,8 @@ type Collector struct {
 	Password string
 	// Env is added to the test's own environment at the next Start.
 	Env []string
+	// Wrapper, if set, is a program with arguments that becomes the collector: its command line is what follows them.
+	Wrapper []string
 
 	t       *testing.T
 	binary  string
@@ -101,7 +104,8 @@ func (c *Collector) Launch() {
 	for _, name := range c.configs {
 		arguments = append(arguments, "--config", name)
 	}
-	process := exec.Command(c.binary, arguments...)
+	command := slices.Concat(c.Wrapper, []string{c.binary}, arguments)
+	process := exec.Command(command[0], command[1:]...)
 	process.Dir = c.Dir
 	process.Env = append(os.Environ(), "PITWALL_CLICKHOUSE_PASSWORD="+c.Password)
 	process.Env = append(process.Env, c.Env...)

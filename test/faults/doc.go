@@ -3,8 +3,8 @@
 //
 // The parts of the rig: load sends stamped points over OTLP/HTTP and gRPC and keeps a record of every answer; proxy stands
 // between collector and engine and breaks INSERTs; ledger scrapes the collector and checks that its counts add up at
-// every sample; certificates issues good and bad ones, and tls has a front that serves them; rig puts them together, and
-// its finish reconciles by SQL. A new component gets its faults here.
+// every sample; certificates issues good and bad ones, and tls has a front that serves them; clock is a wall clock for
+// one collector; rig puts them together, and its finish reconciles by SQL. A new component gets its faults here.
 //
 // What bites:
 //   - A request without an answer may be stored or not: "unknown". Only acknowledged points must be there, only refused
