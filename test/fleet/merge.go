@@ -150,19 +150,21 @@ func inOrder(samples []mergedSample) []mergedSample {
 		}
 		return 0
 	}
-	position, last := map[string]int{}, 0
+	var order []string
+	bySeries := map[string][]mergedSample{}
 	for _, s := range samples {
-		if _, seen := position[series(s)]; !seen {
-			position[series(s)] = last
-			last++
+		key := series(s)
+		if bySeries[key] == nil {
+			order = append(order, key)
 		}
+		bySeries[key] = append(bySeries[key], s)
 	}
-	return slices.SortedStableFunc(slices.Values(samples), func(a, b mergedSample) int {
-		if d := position[series(a)] - position[series(b)]; d != 0 {
-			return d
-		}
-		return rank(a) - rank(b)
-	})
+	sorted := make([]mergedSample, 0, len(samples))
+	for _, key := range order {
+		slices.SortStableFunc(bySeries[key], func(a, b mergedSample) int { return rank(a) - rank(b) })
+		sorted = append(sorted, bySeries[key]...)
+	}
+	return sorted
 }
 
 func (s mergedSample) write(b *strings.Builder) {

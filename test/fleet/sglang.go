@@ -44,7 +44,7 @@ type sglangRank struct {
 // rankLabels: with DP attention the tensor rank changes together with the data rank; only the first tensor rank of each
 // attention group reports.
 func (w *sglang) rankLabels(data, stage int) []label {
-	labels := append(w.tokenizer[:2:2],
+	labels := with(w.tokenizer,
 		label{"tp_rank", strconv.Itoa(data * max(1, w.e.spec.TensorRanks/w.e.spec.DataRanks))}, label{"pp_rank", strconv.Itoa(stage)})
 	if w.v == SGLangMain {
 		labels = append(labels, label{"moe_ep_rank", "0"})
