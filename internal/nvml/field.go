@@ -69,6 +69,7 @@ const (
 	NVLinkRecovers // counter
 	NVLinkCRCFlit  // counter
 	NVLinkCRCData  // counter
+	NVLinkCRC      // counter, flow control or data not told
 	NVLinkECCData  // counter
 
 	// ClassECC.
@@ -141,7 +142,8 @@ const (
 // Class is a set of groups of fields. What costs the driver much can be asked for less often.
 type Class uint32
 
-// The groups. What a MIG or virtual device cannot tell is there as unsupported.
+// The groups. Of a MIG device there are ClassMemory, ClassGPM and ClassProcesses, of a virtual GPU ClassUtilization and
+// ClassMemory.
 const (
 	ClassUtilization Class = 1 << iota
 	ClassMemory
