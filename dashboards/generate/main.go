@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pitwall-otel/pitwall/dashboards/internal/alerts"
 	"github.com/pitwall-otel/pitwall/dashboards/internal/board"
 )
 
@@ -30,7 +31,11 @@ func write(folder string) error {
 			return err
 		}
 	}
-	return nil
+	text, err := alerts.YAML(alerts.Rules())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "alerts", "pitwall.yaml"), text, 0o644) //nolint:gosec // for everybody to read
 }
 
 func boards() []*board.Board {

@@ -1,0 +1,33 @@
+package alerts
+
+import "time"
+
+// Rule is one alert rule.
+type Rule struct {
+	// UID never changes once released: silences and links name it.
+	UID, Title string
+	Severity   Severity
+	// Window is how far back the query looks, For how long the condition must hold.
+	Window, For time.Duration
+	// SQL answers a time, labels and a number: how bad it is, by label.
+	SQL string
+	// Above fires when the number is greater; with Below set, when it is less.
+	Above *float64
+	Below *float64
+	// Summary is one line for a pager; it may use labels as {{ $labels.host }}.
+	Summary string
+	// Do says what to look at first.
+	Do string
+	// Dashboard is the uid of the dashboard that shows it.
+	Dashboard string
+}
+
+// Severity is the label by which notifications are routed.
+type Severity string
+
+const (
+	// Critical costs GPU-hours now.
+	Critical Severity = "critical"
+	// Warning will, if nobody looks.
+	Warning Severity = "warning"
+)
