@@ -47,7 +47,8 @@ func (t Target) Validate() error {
 		}
 	}
 	switch t.Table {
-	case recordsTable, TracesTable, TraceTimesTable, LogsTable:
+	case recordsTable, TracesTable, TraceTimesTable, LogsTable,
+		"run_events", "run_checkpoints", "run_benchmarks", "run_milestones", "run_samples", "run_states":
 		errs = append(errs, fmt.Errorf("table: %s is the name of another of Pitwall's tables", t.Table))
 	}
 	return errors.Join(errs...)
