@@ -23,8 +23,8 @@ type families struct {
 	current int // of the last TYPE line: where nearly all samples belong
 	// openMetrics: the TYPE line of a counter lacks the _total of its samples.
 	openMetrics bool
-	folded  []byte
-	counter []byte
+	folded      []byte
+	counter     []byte
 }
 
 func newFamilies(limit int, openMetrics bool) families {

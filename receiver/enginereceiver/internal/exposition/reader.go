@@ -73,13 +73,17 @@ func (r *Reader) Next() bool {
 		}
 		entry, err := r.parser.Next()
 		if err != nil {
-			r.skip()
+			r.skip(r.next())
 			continue
 		}
 		switch entry {
 		case textparse.EntrySeries:
 			var at *int64
 			r.last, at, r.sample.Value = r.parser.Series()
+			if r.openMetrics && !whole(r.run[r.offset()+len(r.last):]) {
+				r.skip(r.offset())
+				continue
+			}
 			if r.samples == r.limits.Samples {
 				r.stop(r.pos+r.offset(), LimitSamples)
 				return false
@@ -107,6 +111,7 @@ func (r *Reader) Next() bool {
 			}
 		case textparse.EntryComment:
 			r.last = r.parser.Comment()
+		case textparse.EntryInvalid, textparse.EntryHistogram: // not in text
 		}
 	}
 }
@@ -118,7 +123,7 @@ func (r *Reader) Sample() Sample { return r.sample }
 func (r *Reader) Labels(dst []Label) []Label {
 	r.parser.Labels(&r.labels)
 	r.labels.Range(func(l labels.Label) {
-		if l.Name != labels.MetricName {
+		if l.Name != model.MetricNameLabel {
 			dst = append(dst, Label{Name: l.Name, Value: l.Value})
 		}
 	})
@@ -179,19 +184,11 @@ func (r *Reader) identify(series []byte, at *int64) bool {
 	if at != nil {
 		s.Timestamp = *at
 	}
-	name := series
-	if brace := bytes.IndexByte(series, '{'); brace > 0 {
-		name = series[:brace]
-	} else if brace == 0 {
-		// The name is quoted and among the labels: {"name",label="value"}.
-		r.parser.Labels(&r.labels)
-		name = []byte(r.labels.Get(labels.MetricName))
-	}
-	name = bytes.Trim(name, " \t")
-	if r.name != nil && bytes.Equal(name, r.name) {
-		// A histogram's buckets, a family's label sets: the same name follows itself. Family was resolved for equal bytes.
+	if known := len(r.name); known > 0 && len(series) > known && series[known] == '{' && bytes.Equal(series[:known], r.name) {
+		// A histogram's buckets, a family's label sets: the same name follows itself.
 		return true
 	}
+	name := r.nameOf(series)
 	r.family, s.Part, s.Family = r.families.resolve(name)
 	s.Name, r.name = name, name
 	s.Type = Unknown
@@ -199,6 +196,19 @@ func (r *Reader) identify(series []byte, at *int64) bool {
 		s.Type = r.families.list[r.family].kind
 	}
 	return true
+}
+
+func (r *Reader) nameOf(series []byte) []byte {
+	brace := bytes.IndexByte(series, '{')
+	switch {
+	case brace > 0:
+		series = series[:brace]
+	case brace == 0:
+		// The name is quoted and among the labels: {"name",label="value"}.
+		r.parser.Labels(&r.labels)
+		return []byte(r.labels.Get(model.MetricNameLabel))
+	}
+	return bytes.Trim(series, " \t")
 }
 
 // withinLimits looks into the labels only where the series is long enough to break a limit.

@@ -47,14 +47,18 @@ func (r *Reader) parse(run []byte) {
 	r.parser = textparse.NewPromParser(run[:len(run)-1], r.symbols, false)
 }
 
-// skip goes on after the line at which the parser stopped.
-func (r *Reader) skip() {
-	rest := r.run
-	if r.last != nil {
-		rest = r.run[r.offset():]
-		rest = rest[bytes.IndexByte(rest, '\n')+1:]
+// next is where in run the line after the last entry begins.
+func (r *Reader) next() int {
+	if r.last == nil {
+		return 0
 	}
-	r.pos += len(r.run) - len(rest)
+	return r.offset() + bytes.IndexByte(r.run[r.offset():], '\n') + 1
+}
+
+// skip goes on after the line that begins there in run, which the parser did not take.
+func (r *Reader) skip(from int) {
+	rest := r.run[from:]
+	r.pos += from
 	r.parser = nil
 	if len(rest) == 0 {
 		return
@@ -64,7 +68,7 @@ func (r *Reader) skip() {
 	r.pos += len(line) + 1
 	if cut := bytes.LastIndex(line, []byte(" # {")); cut >= 0 && !r.openMetrics && closed(line[:cut]) {
 		// An exemplar, which the text format does not have: read the line as a run of its own, without it.
-		run := append(line[:cut:cut], '\n')
+		run := append(bytes.Clone(line[:cut]), '\n')
 		r.pos -= len(run)
 		r.parse(run)
 		return
@@ -92,6 +96,14 @@ func (r *Reader) refuse(reason Reason) bool {
 func (r *Reader) stop(from int, reason Reason) {
 	r.bad[reason] += bytes.Count(r.body[from:], []byte("\n"))
 	r.body, r.pos, r.parser = nil, 0, nil
+}
+
+// whole says whether what follows a series is all that OpenMetrics allows: a value, perhaps a timestamp, perhaps an
+// exemplar. textparse takes a line with other things after the value and loses its place in the next.
+func whole(rest []byte) bool {
+	rest, _, _ = bytes.Cut(rest[:bytes.IndexByte(rest, '\n')], []byte(" # {"))
+	words := bytes.Split(rest, []byte(" "))
+	return len(words) >= 2 && len(words) <= 3 && len(words[0]) == 0 && len(words[1]) > 0 && len(words[len(words)-1]) > 0
 }
 
 type verdict uint8
