@@ -28,6 +28,7 @@ import (
 	metricpointsexporter "github.com/pitwall-otel/pitwall/exporter/metricpointsexporter"
 	embeddedclickhouseextension "github.com/pitwall-otel/pitwall/extension/embeddedclickhouseextension"
 	schemaprocessor "github.com/pitwall-otel/pitwall/processor/schemaprocessor"
+	enginereceiver "github.com/pitwall-otel/pitwall/receiver/enginereceiver"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/exporter"
@@ -92,6 +93,7 @@ func components() (otelcol.Factories, error) {
 		filelogreceiver.NewFactory(),
 		hostmetricsreceiver.NewFactory(),
 		prometheusreceiver.NewFactory(),
+		enginereceiver.NewFactory(),
 	)
 	if err != nil {
 		return otelcol.Factories{}, err
@@ -101,6 +103,7 @@ func components() (otelcol.Factories, error) {
 		filelogreceiver.NewFactory().Type():     "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/filelogreceiver v0.159.0",
 		hostmetricsreceiver.NewFactory().Type(): "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/hostmetricsreceiver v0.159.0",
 		prometheusreceiver.NewFactory().Type():  "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/prometheusreceiver v0.159.0",
+		enginereceiver.NewFactory().Type():      "github.com/pitwall-otel/pitwall v0.0.0",
 	})
 
 	factories.Exporters, err = otelcol.MakeFactoryMap[exporter.Factory](

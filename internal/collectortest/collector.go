@@ -31,7 +31,8 @@ type Collector struct {
 	// Dir is where the collector runs: its configuration, its data/ and its log lie there.
 	Dir string
 	// SQL is ClickHouse's HTTP interface, Telemetry what the collector says about itself in Prometheus' form.
-	GRPC, HTTP, SQL, Health, Telemetry string
+	// Engines is where inference engines are registered.
+	GRPC, HTTP, SQL, Health, Telemetry, Engines string
 	// Password is that of ClickHouse's user default.
 	Password string
 	// Env is added to the test's own environment at the next Start.
@@ -54,7 +55,7 @@ func New(t *testing.T, config string, overrides ...string) *Collector {
 	c := &Collector{
 		Dir: t.TempDir(), Password: password(),
 		GRPC: freeAddress(t), HTTP: freeAddress(t), SQL: freeAddress(t), Health: freeAddress(t), Telemetry: freeAddress(t),
-		t: t, binary: filepath.Join(root, "bin", "pitwall"),
+		Engines: freeAddress(t), t: t, binary: filepath.Join(root, "bin", "pitwall"),
 	}
 	_, err := os.Stat(c.binary)
 	require.NoError(t, err, "run make deps build first")
@@ -63,7 +64,7 @@ func New(t *testing.T, config string, overrides ...string) *Collector {
 	require.NoError(t, err)
 	moved := strings.NewReplacer(
 		"127.0.0.1:4317", c.GRPC, "127.0.0.1:4318", c.HTTP, "127.0.0.1:8123", c.SQL, "127.0.0.1:13133", c.Health,
-		"port: 13134", "port: "+port(c.Telemetry),
+		"port: 13134", "port: "+port(c.Telemetry), "127.0.0.1:13135", c.Engines,
 	).Replace(string(shipped))
 	for _, text := range append([]string{moved}, overrides...) {
 		name := filepath.Join(c.Dir, "config"+string(rune('a'+len(c.configs)))+".yaml")

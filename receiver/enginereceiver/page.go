@@ -1,0 +1,127 @@
+package enginereceiver
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/exposition"
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/mapping"
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/targets"
+)
+
+// page is one target over time. It belongs to one goroutine.
+type page struct {
+	r      *engineReceiver
+	target targets.Target
+	mapped *mapping.Target
+	since  time.Time
+	total  total
+}
+
+// outcome is what one scrape brought.
+type outcome struct {
+	at   time.Time
+	took time.Duration
+	size int
+	// failure is the reason of a scrape that brought nothing, and empty for one that did.
+	failure string
+	bad     exposition.Bad
+	report  *mapping.Report
+}
+
+func newPage(r *engineReceiver, target targets.Target) *page {
+	return &page{
+		r: r, target: target, since: time.Now(), total: total{failures: map[string]int64{}},
+		mapped: r.mapper.NewTarget(mapping.Identity{Host: target.Host, Port: target.Port, Attributes: identity(&target)}),
+	}
+}
+
+// scrape asks for the page once and hands on what it says.
+func (p *page) scrape(ctx context.Context) {
+	o := outcome{at: time.Now()}
+	body, contentType, err := p.r.get(ctx, p.target.URL)
+	if ctx.Err() != nil {
+		return // the target is not wanted any more, or the receiver stops
+	}
+	o.took, o.size = time.Since(o.at), len(body)
+	var md pmetric.Metrics
+	if err == nil {
+		reader := exposition.NewReader(body, contentType, p.r.limits)
+		md, o.report = p.mapped.Map(reader, o.at)
+		o.bad, err = reader.Bad(), reader.Err()
+	}
+	if err != nil {
+		o.failure = failureOf(err)
+		md = p.mapped.Down(o.at)
+		p.total.failures[o.failure]++
+		p.r.counts.troubles.add(p.target.Name + ": " + err.Error())
+	} else {
+		p.total.lastSuccess = o.at
+	}
+	p.count(ctx, &o)
+	p.describe(md, &o)
+	p.consume(ctx, md)
+}
+
+// consume hands the points on. A refusal is counted and not repeated: the next scrape has newer gauges, and counters go on
+// from where they were. A scrape that was read is handed on whole, even when the receiver stops meanwhile.
+func (p *page) consume(ctx context.Context, md pmetric.Metrics) {
+	points := md.DataPointCount()
+	ctx = p.r.obs.StartMetricsOp(context.WithoutCancel(ctx))
+	err := p.r.next.ConsumeMetrics(ctx, md)
+	p.r.obs.EndMetricsOp(ctx, "prometheus", points, err)
+	if err == nil {
+		return
+	}
+	if consumererror.IsPermanent(err) {
+		p.r.counts.troubles.add("points are not wanted: " + err.Error())
+		return
+	}
+	p.r.counts.troubles.add("points are refused for now, the next scrape has newer ones: " + err.Error())
+}
+
+// skip counts turns that passed while a scrape ran or waited for its place.
+func (p *page) skip(ctx context.Context, turns int) {
+	p.total.skipped += int64(turns)
+	p.r.counts.telemetry.EngineScrapes.Add(ctx, int64(turns), p.r.counts.with("outcome", "skipped"))
+	p.r.counts.troubles.add(p.target.Name + ": takes longer than 'collection_interval', or 'max_concurrent_scrapes' is too small")
+}
+
+// count adds what was found to the receiver's telemetry and to the target's totals.
+func (p *page) count(ctx context.Context, o *outcome) {
+	c := p.r.counts
+	kind := o.failure
+	if kind == "" {
+		kind = "ok"
+	}
+	c.telemetry.EngineScrapes.Add(ctx, 1, c.with("outcome", kind))
+	for reason, lines := range o.bad {
+		if lines == 0 {
+			continue
+		}
+		r := exposition.Reason(reason)
+		c.telemetry.EngineBadLines.Add(ctx, int64(lines), c.with("reason", r.String()))
+		if isLimit(r) {
+			p.total.limited += int64(lines)
+		} else {
+			p.total.badLines += int64(lines)
+		}
+	}
+	if o.report == nil {
+		return
+	}
+	for _, reason := range mapping.Reasons() {
+		if n := o.report.Dropped[reason]; n > 0 {
+			c.telemetry.EngineDroppedSamples.Add(ctx, int64(n), c.with("reason", reason.String()))
+			if reason == mapping.DropMaxSeries || reason == mapping.DropMaxUnknown || reason == mapping.DropMaxWorkers {
+				p.total.limited += int64(n)
+			}
+		}
+	}
+}
+
+// isLimit tells lines that could have been read from those that could not.
+func isLimit(r exposition.Reason) bool { return r >= exposition.LimitLine }
