@@ -137,7 +137,7 @@ func TestLog_CorruptRecord(t *testing.T) {
 				setAside, damaged := int64(1), int64(0)
 				switch kinds[i] {
 				case kindSnapshot:
-					want = nil // nothing else is readable without the log's id
+					want, damaged = nil, 18 // rows without a log cannot be delivered under their tokens
 				case kindDone:
 					want = seq(0, 28) // a lost mark costs a repetition, which the token makes harmless
 				case kindData:
@@ -282,6 +282,25 @@ func TestScanner_UnreadablePageCostsOnlyItsRecords(t *testing.T) {
 		got = append(got, binary.LittleEndian.Uint64(rec.payload))
 	}
 	require.Equal(t, append(seq(0, 192), seq(256, 1000)...), got)
+}
+
+// Without any readable snapshot the log's identity is gone: what was not done is counted, and nothing is delivered.
+func TestLog_NoSnapshotReadable(t *testing.T) {
+	f := func(dir string, want int) {
+		t.Helper()
+		for _, path := range segmentFiles(t, dir) {
+			flip(t, path, 0, headerBytes)
+		}
+		files := len(segmentFiles(t, dir))
+		got, stats := openAndDrain(t, dir)
+		require.Empty(t, got.rows)
+		require.EqualValues(t, want, stats.DamagedRows)
+		require.EqualValues(t, files, stats.SetAside)
+	}
+	dir, _ := crashed(t)
+	f(dir, 18)
+	dir, _ = filled(t)
+	f(dir, 501)
 }
 
 func TestLog_NothingReadableStartsFresh(t *testing.T) {

@@ -119,6 +119,15 @@ func appendControl(dst []byte, seed uint32, off int64, k kind, sec uint32, paylo
 // parseHeader reports false for anything that is not the header of a record at
 // offset off.
 func parseHeader(b []byte, seed uint32, off int64) (header, bool) {
+	h, ok := parseFields(b)
+	if h.kind == kindSnapshot {
+		seed = 0
+	}
+	return h, ok && headerCRC(seed, b, off) == binary.LittleEndian.Uint32(b[20:])
+}
+
+// parseFields takes the word of a header for what it is and where it stands.
+func parseFields(b []byte) (header, bool) {
 	if len(b) < headerBytes || binary.LittleEndian.Uint16(b) != magic || b[2] != formatVersion {
 		return header{}, false
 	}
@@ -129,9 +138,5 @@ func parseHeader(b []byte, seed uint32, off int64) (header, bool) {
 		sec:    binary.LittleEndian.Uint32(b[12:]),
 		crc:    binary.LittleEndian.Uint32(b[16:]),
 	}
-	if h.kind == kindSnapshot {
-		seed = 0
-	}
-	ok := h.length <= maxPayload && headerCRC(seed, b, off) == binary.LittleEndian.Uint32(b[20:])
-	return h, ok
+	return h, h.length <= maxPayload
 }

@@ -171,7 +171,7 @@ type Stats struct {
 	FreeBytes     int64 // of the file system, as far as known
 	AppendedRows  int64 // since Open
 	RecoveredRows int64 // found at Open
-	DamagedRows   int64 // acknowledged, and unreadable now; a lost header in uncut rows hides their number
+	DamagedRows   int64 // acknowledged, and unreadable now, or without a log to belong to; a lost header in uncut rows hides their number
 	SetAside      int64 // damaged segments moved to the corrupt folder
 }
 

@@ -30,6 +30,7 @@ func (l *Log) recover() error {
 	}
 	if snap == nil {
 		_, _ = rand.Read(l.id[:]) // never fails
+		l.countLost(numbers)
 		for _, n := range numbers {
 			l.setAside(l.segmentPath(n))
 		}
@@ -123,6 +124,8 @@ type ledger struct {
 	loose map[*span]bool   // those not cut
 }
 
+func newLedger() *ledger { return &ledger{spans: map[bounds]*span{}, loose: map[*span]bool{}} }
+
 func key(b bounds) bounds { return bounds{b.segment, b.start, 0} }
 
 func (f *ledger) add(s *span, loose bool) {
@@ -140,7 +143,7 @@ func (f *ledger) drop(s *span) {
 // older takes over what the snapshot says of the segments before it, without
 // reading them.
 func (l *Log) older(numbers []uint64, snap *snapshot) (*ledger, error) {
-	found := &ledger{spans: map[bounds]*span{}, loose: map[*span]bool{}}
+	found := newLedger()
 	segments := map[uint64]*segment{}
 	for _, s := range snap.segments {
 		seg := l.newSegment(s)

@@ -48,13 +48,18 @@ func TestDamagedLog(t *testing.T) {
 	t.Logf("%d points dropped as log_damaged, the damaged segment is %s", dropped, filepath.Base(kept[0]))
 }
 
-// The newest segment begins with zeros, as after some crashes of the machine: nothing in it can be trusted. It is set
-// aside, and the collector starts with a log of a new identity.
+// The only segment begins with zeros, as after some crashes of the machine, and with that the log's identity is gone. The
+// segment is set aside, the points that were not stored yet are counted, and the collector starts with another log.
 func TestLogWithoutHeader(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.collector.Start()
-	r.collector.Stop()
+	clients := r.send(usual)
+	r.acknowledges(2000)
+	clients.stop()
+	r.drained()
+	r.collector.Stop() // its marks are on disk
+	r.backlog(5000)
 	segments, err := filepath.Glob(filepath.Join(r.logFolder(), "*.seg"))
 	require.NoError(t, err)
 	require.NotEmpty(t, segments)
@@ -62,11 +67,14 @@ func TestLogWithoutHeader(t *testing.T) {
 		overwrite(t, path, 0, 24)
 	}
 	r.collector.Start()
+	r.proxy.heal()
 	assert.InDelta(t, len(segments), r.now()["log_segments_set_aside"], 0)
-	clients := r.send(usual)
+	lost := int64(r.now()["log_damaged"])
+	assert.GreaterOrEqual(t, lost, int64(5000))
+	clients = r.send(usual)
 	r.acknowledges(2000)
 	clients.stop()
-	r.finish(0)
+	r.finish(lost)
 }
 
 // The backlog was written by a collector with another schema version, as after an update: it is stored as it was accepted.
