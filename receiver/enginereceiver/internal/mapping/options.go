@@ -3,6 +3,7 @@ package mapping
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Options are what all targets of a receiver share.
@@ -73,10 +74,8 @@ func (o *Options) validate() error {
 	if o.ScopeName == "" {
 		return errors.New("the scope's name is missing")
 	}
-	for _, pattern := range append(append([]string(nil), o.Allow...), o.Deny...) {
-		if pattern == "" {
-			return errors.New("a family's name is empty")
-		}
+	if slices.Contains(o.Allow, "") || slices.Contains(o.Deny, "") {
+		return errors.New("a family's name is empty")
 	}
 	return nil
 }

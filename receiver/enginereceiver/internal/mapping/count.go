@@ -1,0 +1,168 @@
+package mapping
+
+import "time"
+
+// Counts: when they began, and whether they began anew.
+
+// jitter is the relative size of a decrease that is none: sums of seconds over processes' files are added up in any order.
+const jitter = 1e-9
+
+// begun takes the start time that the engine itself tells.
+func (p *point) begun(seconds float64, scrape uint64) {
+	p.touched = scrape
+	p.created = seconds2time(seconds)
+}
+
+// settle finishes the scrape's value of a point. It reports false for a histogram that is none.
+func (p *point) settle() bool {
+	switch p.metric.kind {
+	case histogram:
+		if !p.hist.close() {
+			return false
+		}
+		p.value = float64(p.hist.total)
+	case summary:
+		p.value = p.hist.count
+	case counter:
+		if p.value < p.lastValue && p.value >= p.lastValue*(1-jitter) {
+			p.value = p.lastValue
+		}
+	default:
+	}
+	return true
+}
+
+func (p *point) cumulative() bool { return p.metric.kind != gauge }
+
+// fell reports that there is less than in the point before.
+func (p *point) fell() bool {
+	return p.value < p.lastValue || p.metric.kind == histogram && p.hist.shrunk
+}
+
+// settle finishes values, and drops the points whose lines make none and those that others stand for.
+func (t *Target) settle(i *instance) {
+	t.each(i, func(m *metric, p *point) {
+		if !p.settle() {
+			t.drop(p, DropHistogram)
+		} else if !p.fallback {
+			m.hasPrimary = true
+		}
+	})
+	t.each(i, func(m *metric, p *point) {
+		if p.total == nil && p.totalIdentity != "" {
+			p.total = i.points[p.totalIdentity]
+		}
+		switch {
+		case p.fallback && m.hasPrimary:
+			p.scrape = 0 // its lines have another point besides
+		case p.total != nil && !p.total.removed && p.total.scrape == t.scrape:
+			t.drop(p, DropPriority)
+		}
+	})
+}
+
+// each calls f for the points of the scrape.
+func (t *Target) each(i *instance, f func(*metric, *point)) {
+	for _, m := range i.metrics {
+		for _, p := range m.points {
+			if p.scrape == t.scrape {
+				f(m, p)
+			}
+		}
+	}
+}
+
+func (t *Target) drop(p *point, why Reason) {
+	p.scrape = 0
+	t.report.Dropped[why] += p.counted
+	t.report.Series -= p.counted
+}
+
+// date sets the start times of counts, and remembers them.
+func (t *Target) date(i *instance) {
+	if !i.before.IsZero() && t.restarted(i) {
+		i.epoch = later(i.epoch, after(i.before))
+		t.report.Restarts++
+	}
+	i.cumulative = false
+	t.each(i, func(_ *metric, p *point) {
+		if !p.cumulative() {
+			return
+		}
+		if p.date(i) {
+			t.report.Resets++
+		}
+		if p.last.IsZero() || p.value != p.lastValue {
+			i.changed = i.at
+		}
+		p.last, p.lastValue, p.lastRank = i.at, p.value, p.rank
+		i.cumulative = true
+	})
+}
+
+// after is where a count begins that began anew some time after a scrape: never the same as the start before, which may be
+// the time of that very scrape.
+func after(scrape time.Time) time.Time { return scrape.Add(time.Millisecond) }
+
+// restarted says whether the counts of an instance began anew as a whole: most of those that had counted something are
+// lower. Then also those did that have overtaken their old values.
+func (t *Target) restarted(i *instance) bool {
+	before, lower := 0, 0
+	t.each(i, func(_ *metric, p *point) {
+		if !p.cumulative() || p.last.IsZero() || p.lastValue == 0 || p.rank.age() != p.lastRank.age() {
+			return
+		}
+		before++
+		if p.fell() {
+			lower++
+		}
+	})
+	return 2*lower > before
+}
+
+// date sets the start time of a count. It reports whether the count began anew since the point before.
+func (p *point) date(i *instance) (reset bool) {
+	at := i.at
+	created := p.created
+	if !created.Before(at) {
+		created = time.Time{}
+	}
+	fell := !p.last.IsZero() && p.fell()
+	switch {
+	case p.last.IsZero():
+		p.growth = p.value
+		switch {
+		case !created.IsZero():
+			p.start = created
+		case !i.before.IsZero():
+			p.start = later(i.before, i.epoch)
+		case !i.epoch.IsZero():
+			p.start = i.epoch
+		default:
+			p.start = at
+		}
+		return false
+	case created.After(p.start):
+		p.start = created
+	case p.start.Before(i.epoch):
+		p.start = i.epoch
+	case p.rank.age() != p.lastRank.age() || p.metric.kind == histogram && p.hist.changed && !fell:
+		// Another name or other buckets: how much of the value is new cannot be known.
+		p.start, p.growth = at, 0
+		return false
+	case fell:
+		p.start = after(p.last)
+	default:
+		p.growth = p.value - p.lastValue
+		return false
+	}
+	p.growth = p.value
+	return true
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,116 @@
+package mapping
+
+import (
+	"slices"
+
+	"github.com/pitwall-otel/pitwall/schema/names"
+)
+
+// forget drops what was not on the page for ForgetAfter scrapes. It looks once in as many.
+func (t *Target) forget() {
+	patience := uint64(t.mapper.options.ForgetAfter)
+	if t.scrape%patience != 0 {
+		return
+	}
+	for raw, s := range t.series {
+		if s.scrape+patience <= t.scrape {
+			delete(t.series, raw)
+		}
+	}
+	for key, f := range t.families {
+		if f.used+patience <= t.scrape {
+			delete(t.families, key)
+		}
+	}
+	t.ordered = slices.DeleteFunc(t.ordered, func(i *instance) bool {
+		i.removed = i.scrape+patience <= t.scrape
+		for _, m := range i.metrics {
+			m.points = slices.DeleteFunc(m.points, func(p *point) bool { return t.forgetPoint(i, m, p) })
+		}
+		i.metrics = slices.DeleteFunc(i.metrics, func(m *metric) bool {
+			if len(m.points) == 0 {
+				delete(i.named, m.metricKey)
+			}
+			return len(m.points) == 0
+		})
+		if i.removed {
+			delete(t.instances, i.key)
+		}
+		return i.removed
+	})
+}
+
+func (t *Target) forgetPoint(i *instance, m *metric, p *point) bool {
+	if !i.removed && p.touched+uint64(t.mapper.options.ForgetAfter) > t.scrape {
+		return false
+	}
+	p.removed = true
+	delete(i.points, p.identity)
+	if p.unknown {
+		t.unknown--
+	}
+	if !p.fallback {
+		m.hasPrimary = slices.ContainsFunc(m.points, func(other *point) bool { return !other.removed && !other.fallback })
+	}
+	return true
+}
+
+// expect fills in what the page as a whole has and lacks.
+func (t *Target) expect() {
+	for _, f := range t.families {
+		if f.seen != t.scrape || f.mappings != nil || f.content || f.starts {
+			continue
+		}
+		t.report.Unknown++
+		if !f.announced && len(t.report.UnknownNames) < maxNames {
+			f.announced = true
+			t.report.UnknownNames = append(t.report.UnknownNames, f.name)
+		}
+	}
+	slices.Sort(t.report.UnknownNames)
+	present := map[string]bool{}
+	for _, i := range t.ordered {
+		if i.scrape != t.scrape {
+			continue
+		}
+		if i.provider != "" {
+			t.report.Provider = i.provider
+		} else if i.router && t.report.Provider == "" {
+			t.report.Provider = router
+		}
+		t.each(i, func(m *metric, _ *point) { present[m.name] = present[m.name] || !m.original })
+	}
+	expected := expected(t.report.Provider)
+	t.report.Expected = len(expected)
+	for _, name := range expected {
+		if !present[name] {
+			t.report.Missing = append(t.report.Missing, name)
+		}
+	}
+}
+
+// maxNames is how many names of unknown families one report has.
+const maxNames = 20
+
+// expected are the metrics that a page of that kind has after the first request, in every release.
+func expected(provider string) []string {
+	switch provider {
+	case sglang:
+		return []string{
+			names.InferenceRequestsRunning, names.InferenceRequestsWaiting, names.InferenceKVCacheUsage,
+			names.InferenceTokensOutput, names.InferenceTokensFinished, names.InferenceRequestsFinished,
+			names.GenAIServerTimeToFirstToken, names.GenAIServerRequestDuration, names.InferenceInterTokenLatency,
+		}
+	case vllm:
+		return []string{
+			names.InferenceRequestsRunning, names.InferenceRequestsWaiting, names.InferenceKVCacheUsage,
+			names.InferenceKVCacheCapacity, names.InferenceTokensOutput, names.InferenceTokensPrefill,
+			names.InferenceRequestsFinished, names.InferencePreemptions, names.InferenceRequestQueueDuration,
+			names.GenAIServerTimeToFirstToken, names.GenAIServerRequestDuration, names.InferenceInterTokenLatency,
+		}
+	case router:
+		return []string{names.InferenceRouterRequests, names.InferenceRouterRequestDuration, names.InferenceRouterWorkers}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,165 @@
+package mapping
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/pitwall-otel/pitwall/schema/names"
+)
+
+// instance is one engine, or one router, over time: a resource.
+type instance struct {
+	key      string
+	address  string
+	router   bool
+	worker   bool // named by a router's page
+	provider string
+	resource pcommon.Map
+
+	metrics []*metric
+	named   map[metricKey]*metric
+	points  map[string]*point
+	drafts  map[string]*drafts
+	up, age *point
+
+	// scrape is the last one that had it, at its time; before is the time of the one before, zero when the engine was not
+	// known or not completely read.
+	scrape     uint64
+	at, before time.Time
+	complete   bool
+	// processStart is what the engine says, epoch when all its counts began: the same, or the scrape before a restart.
+	processStart, epoch time.Time
+	// changed is when a count last moved.
+	changed time.Time
+	// cumulative says that this scrape had counts.
+	cumulative bool
+	removed    bool
+}
+
+// instance returns the engine or router at an address, nil when there are too many. Empty is the page's own address.
+func (t *Target) instance(address string, router bool) *instance {
+	key := address
+	if router {
+		key = "router\x00" + address
+	}
+	i := t.instances[key]
+	if i == nil {
+		if len(t.instances) >= t.mapper.options.MaxWorkers {
+			return nil
+		}
+		i = &instance{
+			key: key, address: address, router: router, worker: address != "",
+			named: map[metricKey]*metric{}, points: map[string]*point{}, drafts: map[string]*drafts{},
+		}
+		if !i.worker {
+			i.address = net.JoinHostPort(t.identity.Host, strconv.Itoa(t.identity.Port))
+		}
+		i.resource = t.resource(i)
+		t.instances[key] = i
+		t.ordered = append(t.ordered, i)
+	}
+	return i
+}
+
+// touch notes that the scrape has the instance.
+func (i *instance) touch(scrape uint64, at time.Time) {
+	if i.scrape == scrape {
+		return
+	}
+	i.before = time.Time{}
+	if i.complete {
+		i.before = i.at
+	}
+	i.scrape, i.at = scrape, at
+	i.cumulative = false
+	if i.changed.IsZero() {
+		i.changed = at
+	}
+}
+
+// started takes the time at which the process says that it started. It reports whether that is another process.
+func (i *instance) started(seconds float64) bool {
+	start := seconds2time(seconds)
+	if start.IsZero() || !start.Before(i.at) {
+		return false
+	}
+	known := !i.processStart.IsZero()
+	if moved := start.Sub(i.processStart); known && moved < time.Second && moved > -time.Second {
+		return false
+	}
+	i.processStart, i.epoch = start, start
+	return known
+}
+
+// seconds2time is the zero time for what is none.
+func seconds2time(seconds float64) time.Time {
+	const century = 100 * 365 * 86400
+	if !(seconds > 0 && seconds < 2*century) {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(seconds*1e9)).UTC()
+}
+
+func (t *Target) resource(i *instance) pcommon.Map {
+	r := pcommon.NewMap()
+	t.identity.Attributes.CopyTo(r)
+	host, port := splitAddress(i.address)
+	if _, own := r.Get(names.AttributeServiceInstanceID); !own || i.worker {
+		r.PutStr(names.AttributeServiceInstanceID, i.address)
+	}
+	if _, own := r.Get(names.AttributeHostName); !own || i.worker {
+		r.Remove(names.AttributeHostName)
+		switch {
+		case !loopback(host):
+			r.PutStr(names.AttributeHostName, host)
+		case t.mapper.options.Host != "":
+			r.PutStr(names.AttributeHostName, t.mapper.options.Host)
+		}
+	}
+	r.PutStr(names.AttributeServerAddress, host)
+	if port > 0 {
+		r.PutInt(names.AttributeServerPort, int64(port))
+	}
+	scope := "engine"
+	if i.router {
+		scope = "router"
+	}
+	r.PutStr(names.AttributeInferenceScope, scope)
+	return r
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+}
+
+// workerAddress makes host:port of what a router calls its worker: a URL, with @ and the rank behind it where the router
+// knows data-parallel ranks, each of which then repeats the page of the whole engine.
+func workerAddress(text string) string {
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		text = rest
+	}
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		if _, err := strconv.ParseUint(text[at+1:], 10, 16); err == nil {
+			text = text[:at]
+		} else {
+			text = text[at+1:] // credentials
+		}
+	}
+	text, _, _ = strings.Cut(text, "/")
+	return strings.ToLower(text)
+}
+
+func splitAddress(address string) (host string, port int) {
+	u, err := url.Parse("//" + address)
+	if err != nil {
+		return address, 0
+	}
+	port, _ = strconv.Atoi(u.Port())
+	return u.Hostname(), port
+}

@@ -1,0 +1,186 @@
+package mapping
+
+import (
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/pitwall-otel/pitwall/schema/names"
+)
+
+// kind is what a metric is in OTLP.
+type kind uint8
+
+const (
+	gauge kind = iota
+	counter
+	histogram
+	summary
+)
+
+type metricKey struct {
+	name     string
+	original bool
+	kind     kind
+}
+
+// metric has the points of one name of one instance.
+type metric struct {
+	metricKey
+	unit   string
+	points []*point
+	// hasPrimary says that there was a point that is no fallback.
+	hasPrimary bool
+}
+
+// point is one point per scrape: a metric, an instance and attributes.
+type point struct {
+	metric     *metric
+	attributes pcommon.Map
+	identity   string
+	// total is the same without a priority class, which wins; it is looked for by its identity.
+	total         *point
+	totalIdentity string
+	// fallback says that any other point of the metric wins.
+	fallback bool
+	// unknown says that it counts towards MaxUnknown.
+	unknown bool
+	removed bool
+
+	// scrape is the one that what follows is of; touched the last that had any series of it.
+	scrape, touched uint64
+	rank            rank
+	source          string
+	lines, counted  int // counted are those that the report counts as this point's
+	value           float64
+	parts           []part
+	hist            *buckets
+
+	// created is when the count began, as the engine says.
+	created time.Time
+	// start and last are the start time and the time of the last point that went out, with the value and rank that it had.
+	start, last time.Time
+	lastValue   float64
+	lastRank    rank
+	// growth is how much a count grew since the scrape before, or since it began where that is known.
+	growth float64
+}
+
+// rank orders the series that say the same; the lowest counts. From the top: how old the name is, pipeline stage, tensor
+// rank, expert rank.
+type rank uint64
+
+func (r rank) age() uint64 { return uint64(r >> 48) }
+
+// claim makes the point ready for a line. It reports why the line is not for the point, or, with over, how many lines that
+// came before were not.
+func (p *point) claim(scrape uint64, r rank, source string) (refused Reason, over int) {
+	p.touched = scrape
+	switch {
+	case p.scrape != scrape:
+		p.scrape, p.rank, p.source, p.lines, p.counted = scrape, r, source, 1, 0
+		p.value = 0
+		if p.hist != nil {
+			p.hist.clear()
+		}
+		return kept, 0
+	case r == p.rank && source == p.source:
+		p.lines++
+		return kept, 0
+	case r < p.rank || r == p.rank && source < p.source:
+		refused, over = p.loser(p.rank, r), p.counted
+		p.scrape = 0
+		p.claim(scrape, r, source)
+		return refused, over
+	default:
+		return p.loser(r, p.rank), 0
+	}
+}
+
+func (p *point) loser(loser, winner rank) Reason {
+	if loser.age() == winner.age() && loser != winner {
+		return DropRank
+	}
+	return DropRepeated
+}
+
+// combine says what becomes of several series of one point.
+type combine uint8
+
+const (
+	last combine = iota
+	largest
+	sum
+)
+
+// part returns the index of one of several series that are summed up.
+func (p *point) part(name string) int32 {
+	for i := range p.parts {
+		if p.parts[i].name == name {
+			return int32(i)
+		}
+	}
+	p.parts = append(p.parts, part{name: name})
+	return int32(len(p.parts) - 1)
+}
+
+// take adds a value that claim let through. It reports false when the value replaces another of this scrape.
+func (p *point) take(v float64, o *output) bool {
+	switch {
+	case o.how == sum:
+		one := &p.parts[o.slot]
+		again := one.scrape == p.scrape
+		if again {
+			p.value -= one.value
+		}
+		one.scrape, one.value = p.scrape, v
+		p.value += v
+		return !again
+	case p.lines == 1:
+		p.value = v
+	case o.how == largest:
+		p.value = max(p.value, v)
+	default:
+		p.value = v
+		return false
+	}
+	return true
+}
+
+// part is one of several series that are summed up.
+type part struct {
+	name   string
+	scrape uint64
+	value  float64
+}
+
+// point returns the instance's point of that metric with these attributes, making it.
+func (i *instance) point(key metricKey, unit string, a attributes) *point {
+	if p := i.find(key, a); p != nil {
+		return p
+	}
+	m := i.named[key]
+	if m == nil {
+		m = &metric{metricKey: key, unit: unit}
+		i.named[key] = m
+		i.metrics = append(i.metrics, m)
+	}
+	p := &point{metric: m, attributes: a.pcommon()}
+	if key.kind == histogram || key.kind == summary {
+		p.hist = &buckets{}
+	}
+	if !key.original && a.index(names.AttributeInferenceRequestPriority) >= 0 {
+		p.totalIdentity = key.identity(a.without(names.AttributeInferenceRequestPriority))
+	}
+	p.identity = key.identity(a)
+	m.points = append(m.points, p)
+	i.points[p.identity] = p
+	return p
+}
+
+func (i *instance) find(key metricKey, a attributes) *point { return i.points[key.identity(a)] }
+
+func (k metricKey) identity(a attributes) string {
+	return fmt.Sprintf("%s\x00%t\x00%d%s", k.name, k.original, k.kind, a.sorted().identity())
+}
