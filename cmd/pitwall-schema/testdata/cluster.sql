@@ -183,3 +183,144 @@ ORDER BY (toStartOfFiveMinutes(Timestamp), ServiceName, Timestamp);
 CREATE TABLE IF NOT EXISTS `metrics`.`otel_logs` ON CLUSTER `main` AS `metrics`.`otel_logs_local`
 ENGINE = Distributed('main', 'metrics', 'otel_logs_local', rand());
 INSERT INTO `metrics`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('points', 7, 'logs', '7572963b91aa45f2', 1);
+
+-- Migration 0008: events
+-- The name of an event, which some exporters write as an attribute only. Computed from what is stored, also for old rows.
+ALTER TABLE `metrics`.`otel_logs_local` ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS `event` LowCardinality(String)
+    MATERIALIZED if(EventName != '', EventName, LogAttributes['event.name']);
+-- Events are few among the lines: whoever reads one kind of them skips the rest. For new parts.
+ALTER TABLE `metrics`.`otel_logs_local` ON CLUSTER `main`
+    ADD INDEX IF NOT EXISTS ix_event event TYPE set(100) GRANULARITY 4;
+ALTER TABLE `metrics`.`otel_logs` ON CLUSTER `main`
+    ADD COLUMN IF NOT EXISTS `event` LowCardinality(String)
+    MATERIALIZED if(EventName != '', EventName, LogAttributes['event.name']);
+-- Every event of a run with what it is told apart by. The event's own attributes win over those of its process. The time
+-- and the event are the table's own columns, so bounding them bounds what is read.
+CREATE VIEW IF NOT EXISTS `metrics`.`run_events` ON CLUSTER `main` AS
+SELECT
+    Timestamp AS event_time,
+    event,
+    if(LogAttributes['rl.run.id'] != '', LogAttributes['rl.run.id'], ResourceAttributes['rl.run.id']) AS run_id,
+    toUInt32OrZero(if(LogAttributes['rl.run.attempt'] != '', LogAttributes['rl.run.attempt'], ResourceAttributes['rl.run.attempt'])) AS attempt,
+    if(LogAttributes['host.name'] != '', LogAttributes['host.name'], ResourceAttributes['host.name']) AS host,
+    if(LogAttributes['rl.role'] != '', LogAttributes['rl.role'], ResourceAttributes['rl.role']) AS role,
+    toUInt32OrZero(multiIf(
+        LogAttributes['rl.rank.global'] != '', LogAttributes['rl.rank.global'],
+        ResourceAttributes['rl.rank.global'] != '', ResourceAttributes['rl.rank.global'],
+        LogAttributes['rl.rank'] != '', LogAttributes['rl.rank'],
+        ResourceAttributes['rl.rank']
+    )) AS rank,
+    toUInt64OrZero(LogAttributes['rl.step']) AS step,
+    SeverityText AS severity,
+    Body AS body,
+    TraceId AS trace_id,
+    SpanId AS span_id,
+    LogAttributes AS attributes,
+    ResourceAttributes AS resource
+FROM `metrics`.`otel_logs`
+WHERE event != '';
+INSERT INTO `metrics`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('points', 8, 'events', '0bca623b6dac8786', 1);
+
+-- Migration 0009: run views
+-- Lists of a run. What is said twice, because logs are delivered at least once, counts once.
+
+-- A checkpoint, by all that was said of it. Only the run bounds what is read.
+CREATE VIEW IF NOT EXISTS `metrics`.`run_checkpoints` ON CLUSTER `main` AS
+SELECT
+    run_id,
+    attributes['rl.checkpoint.id'] AS checkpoint_id,
+    max(step) AS step,
+    max(attempt) AS attempt,
+    if(countIf(event = 'rl.checkpoint.saved') > 0, minIf(event_time, event = 'rl.checkpoint.saved'), NULL) AS saved_at,
+    argMaxIf(attributes['rl.checkpoint.path'], event_time, event = 'rl.checkpoint.saved') AS path,
+    argMaxIf(attributes['rl.checkpoint.format'], event_time, event = 'rl.checkpoint.saved') AS format,
+    argMaxIf(toUInt64OrNull(attributes['rl.checkpoint.size']), event_time, event = 'rl.checkpoint.saved') AS size_bytes,
+    argMaxIf(toUInt64OrNull(attributes['rl.checkpoint.files']), event_time, event = 'rl.checkpoint.saved') AS files,
+    argMaxIf(toFloat64OrNull(attributes['rl.checkpoint.save.duration']), event_time, event = 'rl.checkpoint.saved') AS save_seconds,
+    argMaxIf(attributes['rl.checkpoint.sha256'], event_time, attributes['rl.checkpoint.sha256'] != '') AS sha256,
+    argMaxIf(attributes['rl.checkpoint.keep'], event_time, event = 'rl.checkpoint.saved') = 'true' AS keep,
+    argMaxIf(attributes['rl.checkpoint.host'], event_time, event = 'rl.checkpoint.published') AS hosted_by,
+    argMaxIf(attributes['rl.checkpoint.url'], event_time, event = 'rl.checkpoint.published') AS url,
+    if(countIf(event = 'rl.checkpoint.published') > 0, minIf(event_time, event = 'rl.checkpoint.published'), NULL) AS published_at,
+    multiIf(
+        argMax(event = 'rl.checkpoint.deleted', (event_time, event = 'rl.checkpoint.deleted')), 'deleted',
+        argMaxIf(attributes['rl.checkpoint.status'], event_time, event = 'rl.checkpoint.saved') != '',
+        argMaxIf(attributes['rl.checkpoint.status'], event_time, event = 'rl.checkpoint.saved'),
+        'complete'
+    ) AS status
+FROM `metrics`.`run_events`
+WHERE event IN ('rl.checkpoint.saved', 'rl.checkpoint.deleted', 'rl.checkpoint.published')
+GROUP BY run_id, checkpoint_id;
+-- The latest score of a checkpoint at each task.
+CREATE VIEW IF NOT EXISTS `metrics`.`run_benchmarks` ON CLUSTER `main` AS
+SELECT
+    run_id,
+    attributes['rl.checkpoint.id'] AS checkpoint_id,
+    attributes['rl.benchmark.suite'] AS suite,
+    attributes['rl.benchmark.task'] AS task,
+    attributes['rl.benchmark.harness'] AS harness,
+    toUInt32OrZero(attributes['rl.k']) AS k,
+    max(step) AS step,
+    max(event_time) AS measured_at,
+    argMax(toFloat64OrNull(attributes['rl.benchmark.score']), event_time) AS score
+FROM `metrics`.`run_events`
+WHERE event = 'rl.checkpoint.benchmark'
+GROUP BY run_id, checkpoint_id, suite, task, harness, k;
+-- A milestone as it was set last, and when it was reached first.
+CREATE VIEW IF NOT EXISTS `metrics`.`run_milestones` ON CLUSTER `main` AS
+SELECT
+    run_id,
+    attributes['rl.milestone.name'] AS milestone,
+    argMaxIf(toUInt64OrNull(attributes['rl.milestone.target_tokens']), event_time, attributes['rl.milestone.target_tokens'] != '') AS target_tokens,
+    argMaxIf(toUInt64OrNull(attributes['rl.milestone.target_step']), event_time, attributes['rl.milestone.target_step'] != '') AS target_step,
+    if(countIf(attributes['rl.milestone.status'] = 'reached') > 0, minIf(event_time, attributes['rl.milestone.status'] = 'reached'), NULL) AS reached_at
+FROM `metrics`.`run_events`
+WHERE event = 'rl.milestone'
+GROUP BY run_id, milestone;
+-- Generated samples. Their texts are there only under the producer's content policy. Bound the time.
+CREATE VIEW IF NOT EXISTS `metrics`.`run_samples` ON CLUSTER `main` AS
+SELECT
+    event_time,
+    run_id,
+    attempt,
+    step,
+    attributes['rl.sample.id'] AS sample_id,
+    attributes['rl.prompt.id'] AS prompt_id,
+    attributes['rl.group.id'] AS group_id,
+    attributes['rl.environment.name'] AS environment,
+    attributes['rl.sample.split'] AS split,
+    toFloat64OrNull(attributes['rl.sample.reward']) AS reward,
+    toFloat64OrNull(attributes['rl.sample.advantage']) AS advantage,
+    toUInt64OrNull(attributes['rl.sample.length']) AS length,
+    toUInt64OrNull(attributes['rl.sample.prompt_length']) AS prompt_length,
+    attributes['rl.sample.finish_reason'] AS finish_reason,
+    attributes['rl.sample.prompt'] AS prompt,
+    attributes['rl.sample.completion'] AS completion,
+    attributes['rl.sample.golden'] AS golden,
+    attributes['rl.sample.text.policy'] AS text_policy,
+    attributes['rl.sample.text.truncated'] = 'true' AS text_truncated,
+    trace_id
+FROM `metrics`.`run_events`
+WHERE event = 'rl.sample';
+-- States of the lanes: begin, and end where there is one. Without it the state is open, and seen_at is its last sign of life.
+CREATE VIEW IF NOT EXISTS `metrics`.`run_states` ON CLUSTER `main` AS
+SELECT
+    run_id,
+    attempt,
+    attributes['rl.state.id'] AS state_id,
+    any(role) AS role,
+    any(rank) AS rank,
+    any(host) AS host,
+    max(step) AS step,
+    anyIf(attributes['rl.lane'], attributes['rl.lane'] != '') AS lane,
+    any(attributes['rl.state.name']) AS state,
+    any(attributes['rl.phase']) AS phase,
+    max(toFloat64OrZero(attributes['rl.state.expected'])) AS expected_seconds,
+    min(event_time) AS began_at,
+    max(event_time) AS seen_at,
+    if(countIf(attributes['rl.state.op'] = 'end') > 0, maxIf(event_time, attributes['rl.state.op'] = 'end'), NULL) AS ended_at
+FROM `metrics`.`run_events`
+WHERE event = 'rl.state'
+GROUP BY run_id, attempt, state_id;
+INSERT INTO `metrics`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('points', 9, 'run_views', 'e086a368cff20218', 1);

@@ -21,7 +21,12 @@ SELECT
     toUInt32OrZero(if(LogAttributes['rl.run.attempt'] != '', LogAttributes['rl.run.attempt'], ResourceAttributes['rl.run.attempt'])) AS attempt,
     if(LogAttributes['host.name'] != '', LogAttributes['host.name'], ResourceAttributes['host.name']) AS host,
     if(LogAttributes['rl.role'] != '', LogAttributes['rl.role'], ResourceAttributes['rl.role']) AS role,
-    toUInt32OrZero(if(LogAttributes['rl.rank'] != '', LogAttributes['rl.rank'], ResourceAttributes['rl.rank'])) AS rank,
+    toUInt32OrZero(multiIf(
+        LogAttributes['rl.rank.global'] != '', LogAttributes['rl.rank.global'],
+        ResourceAttributes['rl.rank.global'] != '', ResourceAttributes['rl.rank.global'],
+        LogAttributes['rl.rank'] != '', LogAttributes['rl.rank'],
+        ResourceAttributes['rl.rank']
+    )) AS rank,
     toUInt64OrZero(LogAttributes['rl.step']) AS step,
     SeverityText AS severity,
     Body AS body,

@@ -7,7 +7,7 @@ SELECT
     attributes['rl.checkpoint.id'] AS checkpoint_id,
     max(step) AS step,
     max(attempt) AS attempt,
-    minIf(event_time, event = 'rl.checkpoint.saved') AS saved_at,
+    if(countIf(event = 'rl.checkpoint.saved') > 0, minIf(event_time, event = 'rl.checkpoint.saved'), NULL) AS saved_at,
     argMaxIf(attributes['rl.checkpoint.path'], event_time, event = 'rl.checkpoint.saved') AS path,
     argMaxIf(attributes['rl.checkpoint.format'], event_time, event = 'rl.checkpoint.saved') AS format,
     argMaxIf(toUInt64OrNull(attributes['rl.checkpoint.size']), event_time, event = 'rl.checkpoint.saved') AS size_bytes,
