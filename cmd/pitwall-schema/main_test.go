@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pitwall-otel/pitwall/internal/clickhouse"
 	"github.com/pitwall-otel/pitwall/internal/enginetest"
 )
 
@@ -51,7 +53,9 @@ func TestPrintedSQLRunsStatementByStatement(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, [][]string{{"7"}}, engine.Query("SELECT uniqExact(version) FROM training_observability.schema_migrations"))
+	migrations, err := clickhouse.Migrations(clickhouse.Target{Database: clickhouse.DefaultDatabase, Table: clickhouse.DefaultTable})
+	require.NoError(t, err)
+	assert.Equal(t, [][]string{{strconv.Itoa(len(migrations))}}, engine.Query("SELECT uniqExact(version) FROM training_observability.schema_migrations"))
 	assert.Equal(t, [][]string{{"0"}}, engine.Query("SELECT count() FROM training_observability.metric_points"))
 }
 
