@@ -52,7 +52,9 @@ func TestAgentDeliversToAnotherNode(t *testing.T) {
 	arrives("SELECT value FROM training_observability.metric_points WHERE metric = 'loss'", "0.5")
 	arrives("SELECT Body, EventName FROM training_observability.otel_logs", "while the node was away\trl.run.started")
 	arrives("SELECT SpanName FROM training_observability.otel_traces", "rollout")
-	arrives("SELECT count() > 0 FROM training_observability.metric_points WHERE host = 'gpu-07' AND metric = 'sys.cpu_percent'", "1")
+	for _, metric := range []string{"sys.cpu_percent", "pitwall.points.accepted"} {
+		arrives("SELECT count() > 0 FROM training_observability.metric_points WHERE metric = '"+metric+"' AND host = 'gpu-07'", "1")
+	}
 }
 
 // post sends OTLP as JSON and requires that it is accepted.

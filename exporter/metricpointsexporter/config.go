@@ -45,6 +45,8 @@ type Config struct {
 
 	// LedgerInterval is how often the ledger is written as pitwall.* rows; 0 writes none.
 	LedgerInterval time.Duration `mapstructure:"ledger_interval"`
+	// HostName is the host of these rows; empty: the kernel's name of this machine.
+	HostName string `mapstructure:"host_name"`
 }
 
 // LimitsConfig bounds what one point may bring into the table.

@@ -35,6 +35,7 @@ func TestConfig_Valid(t *testing.T) {
 	assert.Equal(t, []string{"service.name"}, full.ResourceTags)
 	assert.Equal(t, LogConfig{Directory: "/var/lib/pitwall/log", MaxSizeMiB: 1024, MinFreeMiB: 10}, full.Log)
 	assert.Equal(t, "c1", full.Cluster)
+	assert.Equal(t, "node-7", full.HostName)
 	assert.Equal(t, BatchIDsConfig{Window: 10 * time.Minute, MaxEntries: 1000}, full.BatchIDs)
 }
 

@@ -2,6 +2,7 @@ package metricpointsexporter
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
@@ -140,11 +141,19 @@ func (r *running) sides(t *testing.T) (accepted, rest int64) {
 }
 
 func TestLedger_IsWrittenAsRows(t *testing.T) {
+	kernel, err := os.Hostname()
+	require.NoError(t, err)
+	for name, host := range map[string]string{"": kernel, "gpu-07": "gpu-07"} {
+		t.Run(host, func(t *testing.T) { ledgerRows(t, name, host) })
+	}
+}
+
+func ledgerRows(t *testing.T, name, host string) {
 	engine := enginetest.Start(t)
-	r := start(t, config(t, engine.Endpoint(), func(c *Config) { c.LedgerInterval = time.Second }))
+	r := start(t, config(t, engine.Endpoint(), func(c *Config) { c.LedgerInterval, c.HostName = time.Second, name }))
 	r.send(t, "counted", 1, 2, 3)
 	eventuallyRows(t, engine, `SELECT metric, unit, run_id, rank, device, startsWith(JSONExtractString(any(tags_json), 'pitwall.component'), 'metricpoints'), max(value) >= 3
-		FROM training_observability.metric_points WHERE metric IN ('pitwall.points.accepted', 'pitwall.points.stored') AND host = hostName()
+		FROM training_observability.metric_points WHERE metric IN ('pitwall.points.accepted', 'pitwall.points.stored') AND host = '`+host+`'
 		GROUP BY ALL HAVING max(value) >= 3 ORDER BY metric`, [][]string{
 		{"pitwall.points.accepted", "{point}", "", "0", "65535", "1", "1"},
 		{"pitwall.points.stored", "{point}", "", "0", "65535", "1", "1"},

@@ -42,9 +42,9 @@ func (e *metricPoints) observe() (metric.Registration, error) {
 func (e *metricPoints) writeLedger(ctx context.Context) {
 	ticker := time.NewTicker(e.config.LedgerInterval)
 	defer ticker.Stop()
-	host, err := os.Hostname()
-	if err != nil {
-		host = ""
+	host := e.config.HostName
+	if host == "" {
+		host, _ = os.Hostname() // without one the column is empty too
 	}
 	for {
 		select {
