@@ -304,6 +304,8 @@ const (
 	InferenceRequestsFinished = "inference.requests.finished"
 	// InferenceRequestsPaused: Requests held back while weights are updated. Unit: {request}.
 	InferenceRequestsPaused = "inference.requests.paused"
+	// InferenceRequestsRate: Requests that ended, per second since the scrape before. Unit: {request}/s.
+	InferenceRequestsRate = "inference.requests.rate"
 	// InferenceRequestsRunning: Requests that the engine is working on. Unit: {request}.
 	InferenceRequestsRunning = "inference.requests.running"
 	// InferenceRequestsStructured: Requests that asked for structured output. Unit: {request}.
@@ -418,6 +420,8 @@ const (
 	InferenceTokensPrefill = "inference.tokens.prefill"
 	// InferenceTokensPrompt: Prompt tokens, each once, by where their KV cache came from; all but tier none were saved work. Unit: {token}.
 	InferenceTokensPrompt = "inference.tokens.prompt"
+	// InferenceTokensRate: Tokens per second since the scrape before, by the counters; 0 while the engine is idle. Unit: {token}/s.
+	InferenceTokensRate = "inference.tokens.rate"
 	// InferenceTokensThroughput: Tokens per second as the engine says; an idle SGLang keeps showing the last value, so prefer the rate of the counters. Unit: {token}/s.
 	InferenceTokensThroughput = "inference.tokens.throughput"
 	// InferenceWeightsLoadDuration: Time that the last update of the weights took; the weight sync of RL as the engine saw it. Unit: s.

@@ -159,6 +159,7 @@ INFERENCE_REQUESTS_ABORTED = "inference.requests.aborted"  # Requests that were 
 INFERENCE_REQUESTS_CORRUPTED = "inference.requests.corrupted"  # Requests with NaN in the logits, where vLLM is told to look.
 INFERENCE_REQUESTS_FINISHED = "inference.requests.finished"  # Requests that ended.
 INFERENCE_REQUESTS_PAUSED = "inference.requests.paused"  # Requests held back while weights are updated.
+INFERENCE_REQUESTS_RATE = "inference.requests.rate"  # Requests that ended, per second since the scrape before.
 INFERENCE_REQUESTS_RUNNING = "inference.requests.running"  # Requests that the engine is working on.
 INFERENCE_REQUESTS_STRUCTURED = "inference.requests.structured"  # Requests that asked for structured output.
 INFERENCE_REQUESTS_SWAPPED = "inference.requests.swapped"  # Requests whose KV cache was moved to host memory; only the old vLLM engine V0 does that.
@@ -216,6 +217,7 @@ INFERENCE_TOKENS_FINISHED_CACHED = "inference.tokens.finished.cached"  # Cached 
 INFERENCE_TOKENS_OUTPUT = "inference.tokens.output"  # Tokens generated, counted as they come; its rate is the generation throughput.
 INFERENCE_TOKENS_PREFILL = "inference.tokens.prefill"  # Prompt tokens that went through the engine, counted at each step, repeated work after preemptions included.
 INFERENCE_TOKENS_PROMPT = "inference.tokens.prompt"  # Prompt tokens, each once, by where their KV cache came from; all but tier none were saved work.
+INFERENCE_TOKENS_RATE = "inference.tokens.rate"  # Tokens per second since the scrape before, by the counters; 0 while the engine is idle.
 INFERENCE_TOKENS_THROUGHPUT = "inference.tokens.throughput"  # Tokens per second as the engine says; an idle SGLang keeps showing the last value, so prefer the rate of the counters.
 INFERENCE_WEIGHTS_LOAD_DURATION = "inference.weights.load.duration"  # Time that the last update of the weights took; the weight sync of RL as the engine saw it.
 NVIDIA_GPU_BAR1_LIMIT = "nvidia.gpu.bar1.limit"  # Size of the GPU's memory window on the PCI bus (BAR1).
@@ -1138,6 +1140,7 @@ UNITS = {
     INFERENCE_REQUESTS_CORRUPTED: "{request}",
     INFERENCE_REQUESTS_FINISHED: "{request}",
     INFERENCE_REQUESTS_PAUSED: "{request}",
+    INFERENCE_REQUESTS_RATE: "{request}/s",
     INFERENCE_REQUESTS_RUNNING: "{request}",
     INFERENCE_REQUESTS_STRUCTURED: "{request}",
     INFERENCE_REQUESTS_SWAPPED: "{request}",
@@ -1195,6 +1198,7 @@ UNITS = {
     INFERENCE_TOKENS_OUTPUT: "{token}",
     INFERENCE_TOKENS_PREFILL: "{token}",
     INFERENCE_TOKENS_PROMPT: "{token}",
+    INFERENCE_TOKENS_RATE: "{token}/s",
     INFERENCE_TOKENS_THROUGHPUT: "{token}/s",
     INFERENCE_WEIGHTS_LOAD_DURATION: "s",
     NVIDIA_GPU_BAR1_LIMIT: "By",
@@ -1704,6 +1708,7 @@ INSTRUMENTS = {
     INFERENCE_REQUESTS_CORRUPTED: "counter",
     INFERENCE_REQUESTS_FINISHED: "counter",
     INFERENCE_REQUESTS_PAUSED: "gauge",
+    INFERENCE_REQUESTS_RATE: "gauge",
     INFERENCE_REQUESTS_RUNNING: "gauge",
     INFERENCE_REQUESTS_STRUCTURED: "counter",
     INFERENCE_REQUESTS_SWAPPED: "gauge",
@@ -1761,6 +1766,7 @@ INSTRUMENTS = {
     INFERENCE_TOKENS_OUTPUT: "counter",
     INFERENCE_TOKENS_PREFILL: "counter",
     INFERENCE_TOKENS_PROMPT: "counter",
+    INFERENCE_TOKENS_RATE: "gauge",
     INFERENCE_TOKENS_THROUGHPUT: "gauge",
     INFERENCE_WEIGHTS_LOAD_DURATION: "gauge",
     NVIDIA_GPU_BAR1_LIMIT: "gauge",
@@ -2270,6 +2276,7 @@ METRIC_ATTRIBUTES = {
     INFERENCE_REQUESTS_CORRUPTED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
     INFERENCE_REQUESTS_FINISHED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_FINISH_REASON, ATTR_INFERENCE_REQUEST_STREAMING,),
     INFERENCE_REQUESTS_PAUSED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUESTS_RATE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
     INFERENCE_REQUESTS_RUNNING: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
     INFERENCE_REQUESTS_STRUCTURED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
     INFERENCE_REQUESTS_SWAPPED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
@@ -2327,6 +2334,7 @@ METRIC_ATTRIBUTES = {
     INFERENCE_TOKENS_OUTPUT: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
     INFERENCE_TOKENS_PREFILL: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_CACHE_TIER,),
     INFERENCE_TOKENS_PROMPT: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_CACHE_TIER,),
+    INFERENCE_TOKENS_RATE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_GEN_AI_TOKEN_TYPE,),
     INFERENCE_TOKENS_THROUGHPUT: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_GEN_AI_TOKEN_TYPE,),
     INFERENCE_WEIGHTS_LOAD_DURATION: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_WEIGHTS_SOURCE,),
     NVIDIA_GPU_BAR1_LIMIT: (ATTR_HW_ID, ATTR_RL_DEVICE_INDEX, ATTR_HW_PARENT, ATTR_NVIDIA_GPU_MIG_INDEX,),
