@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -39,6 +40,7 @@ type engineReceiver struct {
 	client    *http.Client
 	places    chan struct{} // one token for each scrape that runs
 	discovery *discovery
+	listener  net.Listener // of the registration
 	server    *http.Server
 	cancel    context.CancelFunc
 	wg        sync.WaitGroup
@@ -119,17 +121,17 @@ func (r *engineReceiver) serve(ctx context.Context, host component.Host) error {
 	if cfg == nil {
 		return nil
 	}
-	listener, err := cfg.ToListener(ctx)
-	if err != nil {
+	var err error
+	if r.listener, err = cfg.ToListener(ctx); err != nil {
 		return fmt.Errorf("'targets::registration::endpoint': %w", err)
 	}
 	r.server, err = cfg.ToServer(ctx, host.GetExtensions(), r.set.TelemetrySettings, targets.Handler(r.discovery.leases))
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(err, r.listener.Close())
 	}
-	r.set.Logger.Info("Targets can be registered", zap.String("address", listener.Addr().String()), zap.String("path", targets.Path))
+	r.set.Logger.Info("Targets can be registered", zap.String("address", r.listener.Addr().String()), zap.String("path", targets.Path))
 	r.wg.Go(func() {
-		if err := r.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := r.server.Serve(r.listener); !errors.Is(err, http.ErrServerClosed) {
 			componentstatus.ReportStatus(host, componentstatus.NewFatalErrorEvent(err))
 		}
 	})
