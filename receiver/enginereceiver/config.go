@@ -213,9 +213,14 @@ func (c *LimitsConfig) check() error {
 		key   string
 		value int
 	}{
-		{"max_line_bytes", c.MaxLineBytes}, {"max_labels", c.MaxLabels}, {"max_label_value_bytes", c.MaxLabelValueBytes},
-		{"max_families", c.MaxFamilies}, {"max_samples", c.MaxSamples}, {"max_bad_lines", c.MaxBadLines},
-		{"max_series", c.MaxSeries}, {"max_workers", c.MaxWorkers},
+		{"max_line_bytes", c.MaxLineBytes},
+		{"max_labels", c.MaxLabels},
+		{"max_label_value_bytes", c.MaxLabelValueBytes},
+		{"max_families", c.MaxFamilies},
+		{"max_samples", c.MaxSamples},
+		{"max_bad_lines", c.MaxBadLines},
+		{"max_series", c.MaxSeries},
+		{"max_workers", c.MaxWorkers},
 	} {
 		if limit.value < 1 {
 			errs = append(errs, fmt.Errorf("'limits::%s' must be greater than 0, not %d", limit.key, limit.value))

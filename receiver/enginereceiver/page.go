@@ -2,6 +2,7 @@ package enginereceiver
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.opentelemetry.io/collector/consumer/consumererror"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/exposition"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/mapping"
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/scrape"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/targets"
 )
 
@@ -25,7 +27,7 @@ type page struct {
 type outcome struct {
 	at   time.Time
 	took time.Duration
-	size int
+	size int64
 	// failure is the reason of a scrape that brought nothing, and empty for one that did.
 	failure string
 	bad     exposition.Bad
@@ -42,28 +44,48 @@ func newPage(r *engineReceiver, target targets.Target) *page {
 // scrape asks for the page once and hands on what it says.
 func (p *page) scrape(ctx context.Context) {
 	o := outcome{at: time.Now()}
-	body, contentType, err := p.r.get(ctx, p.target.URL)
+	answer, err := p.r.scraper.Get(ctx, p.target.URL)
 	if ctx.Err() != nil {
+		if answer != nil {
+			p.r.scraper.Release(answer)
+		}
 		return // the target is not wanted any more, or the receiver stops
 	}
-	o.took, o.size = time.Since(o.at), len(body)
+	o.took = time.Since(o.at)
 	var md pmetric.Metrics
 	if err == nil {
-		reader := exposition.NewReader(body, contentType, p.r.limits)
-		md, o.report = p.mapped.Map(reader, o.at)
-		o.bad, err = reader.Bad(), reader.Err()
-	}
-	if err != nil {
-		o.failure = failureOf(err)
+		md = p.read(answer, &o)
+	} else {
 		md = p.mapped.Down(o.at)
+		o.failure = failureOf(err)
 		p.total.failures[o.failure]++
 		p.r.counts.troubles.add(p.target.Name + ": " + err.Error())
-	} else {
-		p.total.lastSuccess = o.at
 	}
 	p.count(ctx, &o)
 	p.describe(md, &o)
 	p.consume(ctx, md)
+}
+
+// read makes metrics of an answer and gives its memory back.
+func (p *page) read(answer *scrape.Page, o *outcome) pmetric.Metrics {
+	reader := exposition.NewReader(answer.Body, answer.ContentType, p.r.limits)
+	md, report := p.mapped.Map(reader, o.at)
+	o.report, o.bad, o.size = report, reader.Bad(), answer.Bytes
+	p.total.lastSuccess = o.at
+	if answer.Truncated {
+		p.total.limited++
+		p.r.counts.troubles.add(p.target.Name + ": the answer is larger than 'max_body_size'")
+	}
+	p.r.scraper.Release(answer)
+	return md
+}
+
+// failureOf is the kind of a failed scrape, as error.type has it.
+func failureOf(err error) string {
+	if failed, ok := errors.AsType[*scrape.Error](err); ok {
+		return string(failed.Kind)
+	}
+	return "other"
 }
 
 // consume hands the points on. A refusal is counted and not repeated: the next scrape has newer gauges, and counters go on

@@ -20,6 +20,7 @@ import (
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/exposition"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/mapping"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/metadata"
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/scrape"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/targets"
 	"github.com/pitwall-otel/pitwall/schema"
 )
@@ -38,6 +39,7 @@ type engineReceiver struct {
 
 	// Made by Start.
 	client    *http.Client
+	scraper   *scrape.Client
 	places    chan struct{} // one token for each scrape that runs
 	discovery *discovery
 	listener  net.Listener // of the registration
@@ -81,6 +83,9 @@ func (r *engineReceiver) Start(ctx context.Context, host component.Host) error {
 	if r.client, err = r.cfg.ToClient(ctx, host.GetExtensions(), r.set.TelemetrySettings); err != nil {
 		return err
 	}
+	// A router's list is where it is; elsewhere the headers of the configuration have no business.
+	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	r.scraper = scrape.NewClient(r.client, scrape.Options{Timeout: r.cfg.ClientConfig.Timeout, MaxBytes: r.cfg.MaxBodySize})
 	if r.discovery, err = newDiscovery(&r.cfg.Targets, r.client); err != nil {
 		return err
 	}

@@ -52,7 +52,9 @@ func TestTelemetry(t *testing.T) {
 		c.Targets.Max = 2
 		c.ClientConfig.Timeout = 3 * often
 	})
-	eventually(t, func() bool { return l.counter("otelcol_engine_scrapes", "ok") > 1 && l.counter("otelcol_engine_scrapes", "skipped") > 0 }, "scrapes")
+	eventually(t, func() bool {
+		return l.counter("otelcol_engine_scrapes", "ok") > 1 && l.counter("otelcol_engine_scrapes", "skipped") > 0
+	}, "scrapes")
 	assert.Positive(t, l.counter("otelcol_engine_bad_lines", "syntax"))
 	assert.Equal(t, 2.0, l.gauge("otelcol_engine_targets", "static"))
 	assert.Equal(t, 0.0, l.gauge("otelcol_engine_targets", "router"))
