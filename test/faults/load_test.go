@@ -35,7 +35,9 @@ const (
 	notSent      outcome = ""        // no connection; the same points go again
 )
 
-const answerTimeout = 20 * time.Second
+// answerTimeout is so long that no client gives up while the collector works on its request: an outcome is unknown only
+// when the connection broke.
+const answerTimeout = within
 
 // request is a line of the record: points with the sequence numbers first to first+points-1 of a producer.
 type request struct {

@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// engineTimeout is longer than the exporter waits for an INSERT.
+const engineTimeout = time.Minute
+
 // fault answers one INSERT in place of the engine. The body has been read.
 type fault func(p *proxy, w http.ResponseWriter, r *http.Request, body []byte)
 
@@ -98,7 +101,7 @@ func (a answer) write(w http.ResponseWriter) {
 
 // forward sends the request to the engine, which finishes it even when the client has gone.
 func (p *proxy) forward(r *http.Request, body io.Reader, size int) (answer, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), engineTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, r.Method, p.engine+r.URL.RequestURI(), body)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -26,7 +27,7 @@ const canary = "canary-2f9c51d7"
 
 const (
 	table = "training_observability.metric_points"
-	// within is for what should take seconds, on a machine busy with other tests.
+	// within is for one step of anything, which should take milliseconds or seconds, on a machine busy with other tests.
 	within = 5 * time.Minute
 )
 
@@ -91,11 +92,13 @@ func (r *rig) until(condition func() bool, what string, args ...any) {
 	require.Eventuallyf(r.t, condition, within, 5*time.Millisecond, what, args...)
 }
 
-// acknowledges waits until that many more points are acknowledged.
+// acknowledges waits until that many more points are acknowledged, as long as some are.
 func (r *rig) acknowledges(points int64) {
 	r.t.Helper()
-	goal := r.record.points(acknowledged) + points
-	r.until(func() bool { return r.record.points(acknowledged) >= goal }, "%d more points acknowledged", points)
+	at := r.record.points(acknowledged)
+	for goal := at + points; at < goal; at = r.record.points(acknowledged) {
+		r.until(func() bool { return r.record.points(acknowledged) > at }, "more than %d of %d points acknowledged", at, goal)
+	}
 }
 
 // moment waits for a random time up to d: a moment that nothing in the collector agrees with.
@@ -107,13 +110,19 @@ func (r *rig) now() map[string]float64 {
 	return s.exporters["metricpoints"]
 }
 
-// drained waits until nothing is left in the log.
+// drained waits until nothing is left in the log, as long as it becomes less.
 func (r *rig) drained() {
 	r.t.Helper()
-	r.until(func() bool {
-		queued, found := r.now()["points_queued"]
-		return found && queued == 0
-	}, "the log drained")
+	for left := math.Inf(1); left > 0; {
+		r.until(func() bool {
+			queued, found := r.now()["points_queued"]
+			less := found && queued < left
+			if less {
+				left = queued
+			}
+			return less
+		}, "less than %.0f points left in the log", left)
+	}
 }
 
 // result is what the reconciler found, in points.
