@@ -95,6 +95,7 @@ func (t *Target) date(i *instance) {
 		if p.last.IsZero() || p.value != p.lastValue {
 			i.changed = i.at
 		}
+		p.prior = p.last
 		p.last, p.lastValue, p.lastRank = i.at, p.value, p.rank
 		i.cumulative = true
 	})
@@ -133,7 +134,9 @@ func (p *point) date(i *instance) (reset bool) {
 		p.growth = p.value
 		switch {
 		case !created.IsZero():
-			p.start = created
+			if p.start = created; created.Before(i.before) {
+				p.growth = 0 // it was there at the scrape before, but not here
+			}
 		case !i.before.IsZero():
 			p.start = later(i.before, i.epoch)
 		case !i.epoch.IsZero():

@@ -23,7 +23,9 @@ func (l *line) derive(a attributes, o output) {
 		// It moves only when a request ends. realtime_tokens_total is by rank, so one point of it rules out all of these.
 		o.how = sum
 		whole := a.without(names.AttributeGenAITokenType).without(names.AttributeInferenceRequestStreaming)
-		l.add(registry.Metric(names.InferenceTokensOutput), whole, o, l.label("is_streaming")).fallback = true
+		p := l.add(registry.Metric(names.InferenceTokensOutput), whole, o, l.label("is_streaming"))
+		p.fallback = true
+		l.instance.rated(p, whole)
 	case "sglang:full_token_usage":
 		o.rank |= 1 << 48 // token_usage wins
 		l.add(registry.Metric(names.InferenceKVCacheUsage), a.without(names.AttributeInferenceKVCachePool), o, "")
@@ -126,6 +128,13 @@ func (t *Target) derive(i *instance) {
 		if length, rate, ok := d.acceptance(t.scrape); ok {
 			t.set(&d.length, i, names.InferenceSpecDecodeAcceptLength, d.attributes, length)
 			t.set(&d.rate, i, names.InferenceSpecDecodeAcceptRate, d.attributes, rate)
+		}
+	}
+	if !i.before.IsZero() {
+		for _, r := range i.rates {
+			if v, ok := r.perSecond(i); ok {
+				t.set(&r.point, i, r.name, r.attributes, v)
+			}
 		}
 	}
 	if i.router || i.provider == "" {

@@ -16,6 +16,7 @@ func (t *Target) forget() {
 		if s.scrape+patience <= t.scrape {
 			delete(t.series, raw)
 		}
+		s.stale = s.reason == DropMaxUnknown || s.reason == DropMaxWorkers
 	}
 	for key, f := range t.families {
 		if f.used+patience <= t.scrape {
@@ -33,12 +34,24 @@ func (t *Target) forget() {
 			}
 			return len(m.points) == 0
 		})
+		for key, r := range i.rates {
+			if r.of = slices.DeleteFunc(r.of, (*point).gone); len(r.of) == 0 {
+				delete(i.rates, key)
+			}
+		}
+		for key, d := range i.drafts {
+			if d.drafts.gone() && d.tokens.gone() && d.accepted.gone() {
+				delete(i.drafts, key)
+			}
+		}
 		if i.removed {
 			delete(t.instances, i.key)
 		}
 		return i.removed
 	})
 }
+
+func (p *point) gone() bool { return p == nil || p.removed }
 
 func (t *Target) forgetPoint(i *instance, m *metric, p *point) bool {
 	if !i.removed && p.touched+uint64(t.mapper.options.ForgetAfter) > t.scrape {

@@ -25,6 +25,7 @@ type instance struct {
 	named   map[metricKey]*metric
 	points  map[string]*point
 	drafts  map[string]*drafts
+	rates   map[string]*rate
 	up, age *point
 
 	// scrape is the last one that had it, at its time; before is the time of the one before, zero when the engine was not
@@ -55,6 +56,7 @@ func (t *Target) instance(address string, router bool) *instance {
 		i = &instance{
 			key: key, address: address, router: router, worker: address != "",
 			named: map[metricKey]*metric{}, points: map[string]*point{}, drafts: map[string]*drafts{},
+			rates: map[string]*rate{},
 		}
 		if !i.worker {
 			i.address = net.JoinHostPort(t.identity.Host, strconv.Itoa(t.identity.Port))
@@ -117,6 +119,8 @@ func (t *Target) resource(i *instance) pcommon.Map {
 		switch {
 		case !loopback(host):
 			r.PutStr(names.AttributeHostName, host)
+		case !loopback(t.identity.Host):
+			r.PutStr(names.AttributeHostName, t.identity.Host) // the router's loopback
 		case t.mapper.options.Host != "":
 			r.PutStr(names.AttributeHostName, t.mapper.options.Host)
 		}

@@ -59,8 +59,10 @@ type point struct {
 
 	// created is when the count began, as the engine says.
 	created time.Time
-	// start and last are the start time and the time of the last point that went out, with the value and rank that it had.
+	// start and last are the start time and the time of the last point that went out, with the value and rank that it had;
+	// prior is last before this scrape.
 	start, last time.Time
+	prior       time.Time
 	lastValue   float64
 	lastRank    rank
 	// growth is how much a count grew since the scrape before, or since it began where that is known.

@@ -26,6 +26,8 @@ type series struct {
 	// scrape is the last one that had it, position where on its page.
 	scrape   uint64
 	position int
+	// stale says that another look may find room for it.
+	stale bool
 }
 
 // forgotten says that a point of it is no longer kept.
@@ -35,7 +37,7 @@ func (s *series) forgotten() bool {
 			return true
 		}
 	}
-	return s.instance != nil && s.instance.removed
+	return s.stale || s.instance != nil && s.instance.removed
 }
 
 // judge says whether a value can be one of the series.
@@ -153,7 +155,8 @@ func (l *line) mapped() {
 	case f.name == "sglang:cached_tokens_total":
 		o.how = sum // of the storage tier's backends
 	}
-	l.add(mapping.Metric, a, o, l.label("cache_source"))
+	p := l.add(mapping.Metric, a, o, l.label("cache_source"))
+	l.instance.rated(p, a)
 	l.derive(a, o)
 }
 
