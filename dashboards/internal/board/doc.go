@@ -7,6 +7,5 @@
 //   - The data source is a variable, never a name or an `__inputs` entry: only that imports by hand and provisions by file.
 //   - A panel's id is made from the dashboard's uid and the panel's title, because alert rules link to it. A new title is a
 //     new id.
-//   - Grafana's singlequote format escapes quotes and not backslashes. So the values of string variables come with their
-//     backslashes doubled (query.VariableValue), and what links to such a variable must pass that value.
+//   - Values of variables are URL-encoded names (query.VariableValue). What links to such a variable passes the encoded name.
 package board

@@ -42,6 +42,7 @@ func Filled() []Property {
 func Bar(least, most float64) []Property {
 	return []Property{
 		{Id: "custom.cellOptions", Value: map[string]string{"type": "gauge", "mode": "basic"}},
-		{Id: "min", Value: least}, {Id: "max", Value: most},
+		{Id: "min", Value: least},
+		{Id: "max", Value: most},
 	}
 }

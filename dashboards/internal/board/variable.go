@@ -3,6 +3,8 @@ package board
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
+	"github.com/pitwall-otel/pitwall/dashboards/internal/query"
 )
 
 func datasourceVariable() dashboard.VariableModel {
@@ -28,9 +30,10 @@ func Choice(name, label, sql string) dashboard.VariableModel {
 	}
 }
 
-// WithAll lets all values of a variable be taken at once, which it does at first, and puts 10 after 9.
+// WithAll lets all values of a variable be taken at once, which it does at first, and puts 10 after 9. query.AllOr knows the
+// value of All.
 func WithAll(v dashboard.VariableModel) dashboard.VariableModel {
-	v.IncludeAll = cog.ToPtr(true)
+	v.IncludeAll, v.AllValue = cog.ToPtr(true), cog.ToPtr(query.AllValue)
 	v.Current = option("All", "$__all")
 	v.Sort = cog.ToPtr(dashboard.VariableSortNaturalAsc)
 	return v

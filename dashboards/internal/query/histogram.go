@@ -1,0 +1,82 @@
+package query
+
+import "strings"
+
+// Histogram is a metric whose rows NAME.bucket hold what fell into each bucket since the row before, with the bucket's upper
+// bound as the tag le.
+type Histogram struct {
+	Metric string   // the histogram's name in the table
+	Line   string   // SQL text that names the line
+	Where  []string // conditions, the run or the host first
+}
+
+// With takes only rows that fulfil the conditions.
+func (h Histogram) With(conditions ...string) Histogram {
+	h.Where = append(append([]string{}, h.Where...), conditions...)
+	return h
+}
+
+// le is the upper bound of a bucket's row as a number.
+const le = "toFloat64OrNull(JSONExtractString(tags_json, 'le'))"
+
+// Percentiles gives time, series and value for shares such as 0.5: the line's name and then p50. As Prometheus does it, values
+// are taken to lie evenly in their bucket, and one beyond the last bound to be that bound. Empty buckets have no row, so
+// where a bucket begins is known from all that were seen in the panel's time.
+func (h Histogram) Percentiles(shares ...string) string {
+	return h.fill(`
+WITH
+buckets AS
+(
+    SELECT $__timeInterval(event_time) AS time, {line} AS line, {le} AS bound, sum(value) AS n
+    FROM {points}
+    WHERE {where}
+    GROUP BY time, line, bound
+    HAVING n > 0 AND isNotNull(bound)
+),
+(SELECT arraySort(groupUniqArray(assumeNotNull(bound))) FROM buckets) AS bounds
+SELECT
+    time,
+    trimLeft(concat(line, ' p', toString(round(share * 100, 1)))) AS series,
+    if(isInfinite(upper), lower, lower + (upper - lower) * (wanted - (sums[i] - counts[i])) / counts[i]) AS value
+FROM
+(
+    SELECT
+        time,
+        line,
+        arraySort(groupArray((assumeNotNull(bound), n))) AS sorted,
+        tupleElement(sorted, 1) AS uppers,
+        tupleElement(sorted, 2) AS counts,
+        arrayCumSum(counts) AS sums,
+        arrayJoin([{shares}]) AS share,
+        share * arrayElement(sums, -1) AS wanted,
+        greatest(1, arrayFirstIndex(c -> c >= wanted, sums)) AS i,
+        uppers[i] AS upper,
+        arrayLast(b -> b < upper, bounds) AS lower
+    FROM buckets
+    GROUP BY time, line
+)
+ORDER BY time, series`, "shares", strings.Join(shares, ", "))
+}
+
+// Buckets gives time, series (the bound, padded so that it sorts) and value (how many fell below it and above the one before).
+func (h Histogram) Buckets() string {
+	return h.fill(`
+SELECT
+    $__timeInterval(event_time) AS time,
+    leftPad(if(isInfinite(bound), 'more', toString(bound)), 8, ' ') AS series,
+    sum(value) AS value
+FROM
+(
+    SELECT event_time, {le} AS bound, value
+    FROM {points}
+    WHERE {where}
+)
+WHERE isNotNull(bound)
+GROUP BY time, bound
+ORDER BY time, bound`)
+}
+
+func (h Histogram) fill(template string, pairs ...string) string {
+	return Text(template, append(pairs, "le", le, "line", h.Line, "points", Points,
+		"where", all(append(append([]string{}, h.Where...), Is(h.Metric+".bucket"), InTime)...))...)
+}
