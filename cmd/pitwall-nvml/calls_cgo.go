@@ -158,5 +158,5 @@ func clocksEventReasons(lib *library) call {
 		return one(nvml.ClocksEventReasons, "nvmlDeviceGetCurrentClocksEventReasons", device.GetCurrentClocksEventReasons)
 	}
 	return one(nvml.ClocksEventReasons, "nvmlDeviceGetCurrentClocksThrottleReasons",
-		func(d device) (uint64, ret) { return d.GetCurrentClocksThrottleReasons() }) //nolint:staticcheck // for old drivers
+		func(d device) (uint64, ret) { return d.GetCurrentClocksThrottleReasons() })
 }

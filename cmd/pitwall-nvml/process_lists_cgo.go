@@ -39,12 +39,18 @@ func (s *session) processes(d gonvml.Device) []nvml.Process {
 		symbols []string
 		get     func() ([]gonvml.ProcessInfo, gonvml.Return)
 	}{
-		{nvml.ComputeProcesses, nvml.ComputeProcess, placeCompute, versions("nvmlDeviceGetComputeRunningProcesses"),
-			d.GetComputeRunningProcesses},
-		{nvml.GraphicsProcesses, nvml.GraphicsProcess, placeGraphics, versions("nvmlDeviceGetGraphicsRunningProcesses"),
-			d.GetGraphicsRunningProcesses},
-		{nvml.MPSProcesses, nvml.MPSProcess, placeMPS, versions("nvmlDeviceGetMPSComputeRunningProcesses"),
-			d.GetMPSComputeRunningProcesses},
+		{
+			nvml.ComputeProcesses, nvml.ComputeProcess, placeCompute, versions("nvmlDeviceGetComputeRunningProcesses"),
+			d.GetComputeRunningProcesses,
+		},
+		{
+			nvml.GraphicsProcesses, nvml.GraphicsProcess, placeGraphics, versions("nvmlDeviceGetGraphicsRunningProcesses"),
+			d.GetGraphicsRunningProcesses,
+		},
+		{
+			nvml.MPSProcesses, nvml.MPSProcess, placeMPS, versions("nvmlDeviceGetMPSComputeRunningProcesses"),
+			d.GetMPSComputeRunningProcesses,
+		},
 	} {
 		var found []gonvml.ProcessInfo
 		why := s.list(l.field, l.place, l.symbols, func() (r gonvml.Return) {
