@@ -28,6 +28,11 @@ SYSTEM := go list ./test/... ./cmd/... | grep -v '/test/distribution$$'
 METADATA = $(shell find $(wildcard receiver processor connector exporter extension internal) -name metadata.yaml -not -path '*/testdata/*' | sort)
 STAGE := scripts/stage
 
+# NVIDIA's library is reached with cgo, by this program only. Its functions are bound when they are called: half of
+# them are missing in any driver.
+NVML := CGO_ENABLED=1 CGO_CFLAGS=-Wno-deprecated-declarations \
+	go build -ldflags '-s -w -extldflags=-Wl,-z,lazy' -o bin/ ./cmd/pitwall-nvml
+
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +50,8 @@ node_modules/.package-lock.json: package.json package-lock.json
 .PHONY: build
 build: ## Build bin/pitwall and its helper programs
 	go build -ldflags '-s -w' -o bin/ ./cmd/...
+	@if command -v "$${CC:-gcc}" >/dev/null; then $(NVML); \
+		else echo "make build: no C compiler: bin/pitwall-nvml cannot read GPUs"; fi
 
 .PHONY: run
 run: deps build ## Build and start the collector with the embedded engine; Ctrl-C stops both
