@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/pitwall-otel/pitwall/test/fakenvml"
+	"github.com/pitwall-otel/pitwall/internal/fakenvml"
 )
 
 // built is a program and why there is none.
