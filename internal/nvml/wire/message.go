@@ -56,7 +56,7 @@ func AppendHello(buf []byte, h Hello) []byte {
 func ParseHello(payload []byte) (Hello, error) {
 	r := &reader{data: payload}
 	h := Hello{Version: int(r.uvarint())}
-	if h.Version != Version {
+	if h.Version != Version && !r.bad {
 		return h, nil
 	}
 	h.Cgo = r.bool()
