@@ -39,5 +39,5 @@ func write(folder string) error {
 }
 
 func boards() []*board.Board {
-	return []*board.Board{training()}
+	return []*board.Board{training(), model(), system(), engines(), checkpoints()}
 }

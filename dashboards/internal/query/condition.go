@@ -103,5 +103,5 @@ func ByRun(parts ...string) string {
 	return "trimRight(concat(" + several + ", " + strings.Join(parts, ", ' ', ") + "))"
 }
 
-// all joins conditions, one per line.
-func all(conditions ...string) string { return strings.Join(conditions, "\n      AND ") }
+// All joins conditions, one per line.
+func All(conditions ...string) string { return strings.Join(conditions, "\n      AND ") }

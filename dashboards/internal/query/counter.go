@@ -93,5 +93,5 @@ ORDER BY time, series`, "part", part)
 
 func (c Counter) fill(template string, pairs ...string) string {
 	return Text(template, append(pairs, "line", c.Line, "points", Points,
-		"where", all(append(append([]string{}, c.Where...), c.Metric, InTime)...))...)
+		"where", All(append(append([]string{}, c.Where...), c.Metric, InTime)...))...)
 }

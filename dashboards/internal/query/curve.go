@@ -119,7 +119,7 @@ func (c Curve) fill(template string) string {
 	}
 	return Text(template,
 		"line", c.Line, "value", value, "over", over, "attempt", Attempt, "points", Points,
-		"all", "'${attempt:percentencode}' = 'all'", "where", all(append([]string{OfRuns(), c.Metric, InTime}, c.Where...)...))
+		"all", "'${attempt:percentencode}' = 'all'", "where", All(append([]string{OfRuns(), c.Metric, InTime}, c.Where...)...))
 }
 
 // Text puts values in the place of names in braces, pairs of name and value, and removes the margins.

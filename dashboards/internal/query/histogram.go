@@ -78,5 +78,5 @@ ORDER BY time, bound`)
 
 func (h Histogram) fill(template string, pairs ...string) string {
 	return Text(template, append(pairs, "le", le, "line", h.Line, "points", Points,
-		"where", all(append(append([]string{}, h.Where...), Is(h.Metric+".bucket"), InTime)...))...)
+		"where", All(append(append([]string{}, h.Where...), Is(h.Metric+".bucket"), InTime)...))...)
 }

@@ -1,5 +1,7 @@
 package query
 
+import "strconv"
+
 // Sampled is a metric that is read every some seconds, of machines and engines: it has no step.
 type Sampled struct {
 	Metric string   // condition on the metric
@@ -77,6 +79,17 @@ GROUP BY series
 ORDER BY series`)
 }
 
+// Top gives series and value: the latest points of the n lines where they are highest.
+func (s Sampled) Top(n int) string {
+	return s.fill(`
+SELECT {line} AS series, argMaxOrNullIf({value}, event_time, isFinite({value})) AS value
+FROM {points}
+WHERE {where}
+GROUP BY series
+ORDER BY value DESC
+LIMIT {n}`, "n", strconv.Itoa(n))
+}
+
 // LastAll gives one value: aggregate over the latest points of all lines, NULL without any.
 func (s Sampled) LastAll(aggregate string) string {
 	return s.fill(`
@@ -99,5 +112,5 @@ func (s Sampled) fill(template string, pairs ...string) string {
 		within = "avg"
 	}
 	return Text(template, append(pairs, "line", s.Line, "value", value, "within", within, "points", Points,
-		"where", all(append(append([]string{}, s.Where...), s.Metric, InTime)...))...)
+		"where", All(append(append([]string{}, s.Where...), s.Metric, InTime)...))...)
 }

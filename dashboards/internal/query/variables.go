@@ -24,7 +24,7 @@ FROM {points}
 WHERE {where}
 GROUP BY host
 ORDER BY host
-LIMIT 2000`, "points", Points, "value", VariableValue("host"), "where", all(append(conditions, metric, InTime)...))
+LIMIT 2000`, "points", Points, "value", VariableValue("host"), "where", All(append(conditions, metric, InTime)...))
 }
 
 // HostsOfRuns takes the machines that have rows of the chosen runs, or all.
@@ -44,7 +44,7 @@ GROUP BY text
 HAVING text != ''
 ORDER BY text
 LIMIT 2000`, "points", Points, "tag", Tag(attribute), "value", VariableValue("text"),
-		"where", all(append(conditions, metric, InTime)...))
+		"where", All(append(conditions, metric, InTime)...))
 }
 
 // VariableValue is a text as a value of a variable: URL-encoded, so that it is one word whatever is in it, also in a link.
