@@ -41,11 +41,9 @@ func (p *point) fell() bool {
 
 // settle finishes values, and drops the points whose lines make none and those that others stand for.
 func (t *Target) settle(i *instance) {
-	t.each(i, func(m *metric, p *point) {
+	t.each(i, func(_ *metric, p *point) {
 		if !p.settle() {
 			t.drop(p, DropHistogram)
-		} else if !p.fallback {
-			m.hasPrimary = true
 		}
 	})
 	t.each(i, func(m *metric, p *point) {
@@ -53,12 +51,19 @@ func (t *Target) settle(i *instance) {
 			p.total = i.points[p.totalIdentity]
 		}
 		switch {
-		case p.fallback && m.hasPrimary:
+		case m.fallback && i.has(m.metricKey):
 			p.scrape = 0 // its lines have another point besides
 		case p.total != nil && !p.total.removed && p.total.scrape == t.scrape:
 			t.drop(p, DropPriority)
 		}
 	})
+}
+
+// has says whether the instance has points of a metric that are no fallback, or had some not long ago: where one kind of
+// count takes turns with another, both are counted.
+func (i *instance) has(key metricKey) bool {
+	key.fallback = false
+	return i.named[key] != nil
 }
 
 // each calls f for the points of the scrape.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/exposition"
+	"github.com/pitwall-otel/pitwall/schema"
 	"github.com/pitwall-otel/pitwall/schema/names"
 )
 
@@ -23,8 +25,8 @@ func (l *line) derive(a attributes, o output) {
 		// It moves only when a request ends. realtime_tokens_total is by rank, so one point of it rules out all of these.
 		o.how = sum
 		whole := a.without(names.AttributeGenAITokenType).without(names.AttributeInferenceRequestStreaming)
-		p := l.add(registry.Metric(names.InferenceTokensOutput), whole, o, l.label("is_streaming"))
-		p.fallback = true
+		to := registry.Metric(names.InferenceTokensOutput)
+		p := l.output(metricKey{name: to.Name, fallback: true, kind: counter}, to.Unit, whole, o, l.label("is_streaming"))
 		l.instance.rated(p, whole)
 	case "sglang:full_token_usage":
 		o.rank |= 1 << 48 // token_usage wins
@@ -57,28 +59,23 @@ func (l *line) fromLabels() {
 	if l.family.producer == sglang {
 		pages, size = number("num_pages"), number("page_size")
 	}
-	if l.instance.provider == "" {
-		l.instance.provider = l.family.provider
-	}
-	a := attributes{{names.AttributeGenAIProviderName, l.family.provider}}
+	// The configuration's labels are no attributes.
+	var labels []exposition.Label
 	for _, label := range l.labels {
-		switch label.Name {
-		case "model_name":
-			a.add(names.AttributeGenAIRequestModel, label.Value)
-		case "engine", "dp_rank":
-			if n, err := strconv.ParseInt(label.Value, 10, 64); err == nil {
-				a.add(names.AttributeInferenceRankData, n)
-			}
+		if _, ok := l.mapper.profiles[l.family.producer].Attribute(label.Name, nil); ok {
+			labels = append(labels, label)
 		}
 	}
-	l.withoutRanks(l.labels)
 	for _, one := range [...]struct {
 		name  string
 		value float64
 	}{{names.InferenceKVCachePageSize, size}, {names.InferenceKVCachePages, pages}, {names.InferenceKVCacheCapacity, pages * size}} {
-		if !math.IsNaN(one.value) && (one.name != names.InferenceKVCacheCapacity || l.family.producer == vllm) {
-			l.add(l.mapper.registry.Metric(one.name), a, output{rank: l.rank, constant: one.value, scale: 1}, "")
+		if math.IsNaN(one.value) || one.name == names.InferenceKVCacheCapacity && l.family.producer == sglang {
+			continue // SGLang has a gauge for it
 		}
+		metric := l.mapper.registry.Metric(one.name)
+		a := l.canonical(&schema.Mapping{Metric: metric}, labels)
+		l.add(metric, a, output{rank: l.rank, constant: one.value, scale: 1}, "")
 	}
 }
 

@@ -26,7 +26,7 @@ func (t *Target) forget() {
 	t.ordered = slices.DeleteFunc(t.ordered, func(i *instance) bool {
 		i.removed = i.scrape+patience <= t.scrape
 		for _, m := range i.metrics {
-			m.points = slices.DeleteFunc(m.points, func(p *point) bool { return t.forgetPoint(i, m, p) })
+			m.points = slices.DeleteFunc(m.points, func(p *point) bool { return t.forgetPoint(i, p) })
 		}
 		i.metrics = slices.DeleteFunc(i.metrics, func(m *metric) bool {
 			if len(m.points) == 0 {
@@ -53,7 +53,7 @@ func (t *Target) forget() {
 
 func (p *point) gone() bool { return p == nil || p.removed }
 
-func (t *Target) forgetPoint(i *instance, m *metric, p *point) bool {
+func (t *Target) forgetPoint(i *instance, p *point) bool {
 	if !i.removed && p.touched+uint64(t.mapper.options.ForgetAfter) > t.scrape {
 		return false
 	}
@@ -61,9 +61,6 @@ func (t *Target) forgetPoint(i *instance, m *metric, p *point) bool {
 	delete(i.points, p.identity)
 	if p.unknown {
 		t.unknown--
-	}
-	if !p.fallback {
-		m.hasPrimary = slices.ContainsFunc(m.points, func(other *point) bool { return !other.removed && !other.fallback })
 	}
 	return true
 }

@@ -22,6 +22,8 @@ const (
 type metricKey struct {
 	name     string
 	original bool
+	// fallback has the points that count only while the instance has none of the metric otherwise.
+	fallback bool
 	kind     kind
 }
 
@@ -30,8 +32,6 @@ type metric struct {
 	metricKey
 	unit   string
 	points []*point
-	// hasPrimary says that there was a point that is no fallback.
-	hasPrimary bool
 }
 
 // point is one point per scrape: a metric, an instance and attributes.
@@ -42,8 +42,6 @@ type point struct {
 	// total is the same without a priority class, which wins; it is looked for by its identity.
 	total         *point
 	totalIdentity string
-	// fallback says that any other point of the metric wins.
-	fallback bool
 	// unknown says that it counts towards MaxUnknown.
 	unknown bool
 	removed bool
@@ -75,29 +73,26 @@ type rank uint64
 
 func (r rank) age() uint64 { return uint64(r >> 48) }
 
-// claim makes the point ready for a line. It reports why the line is not for the point, or, with over, how many lines that
-// came before were not.
-func (p *point) claim(scrape uint64, r rank, source string) (refused Reason, over int) {
+// claim makes the point ready for a line. It reports false when the line is not for the point; why says so of it or, where
+// the line is better than those before, of the over lines that are counted already.
+func (p *point) claim(scrape uint64, r rank, source string) (taken bool, why Reason, over int) {
 	p.touched = scrape
 	switch {
 	case p.scrape != scrape:
-		p.scrape, p.rank, p.source, p.lines, p.counted = scrape, r, source, 1, 0
-		p.value = 0
-		if p.hist != nil {
-			p.hist.clear()
-		}
-		return kept, 0
 	case r == p.rank && source == p.source:
 		p.lines++
-		return kept, 0
+		return true, kept, 0
 	case r < p.rank || r == p.rank && source < p.source:
-		refused, over = p.loser(p.rank, r), p.counted
-		p.scrape = 0
-		p.claim(scrape, r, source)
-		return refused, over
+		why, over = p.loser(p.rank, r), p.counted
 	default:
-		return p.loser(r, p.rank), 0
+		return false, p.loser(r, p.rank), 0
 	}
+	p.scrape, p.rank, p.source, p.lines, p.counted = scrape, r, source, 1, 0
+	p.value = 0
+	if p.hist != nil {
+		p.hist.clear()
+	}
+	return true, why, over
 }
 
 func (p *point) loser(loser, winner rank) Reason {
@@ -184,5 +179,5 @@ func (i *instance) point(key metricKey, unit string, a attributes) *point {
 func (i *instance) find(key metricKey, a attributes) *point { return i.points[key.identity(a)] }
 
 func (k metricKey) identity(a attributes) string {
-	return fmt.Sprintf("%s\x00%t\x00%d%s", k.name, k.original, k.kind, a.sorted().identity())
+	return fmt.Sprintf("%s\x00%t%t\x00%d%s", k.name, k.original, k.fallback, k.kind, a.sorted().identity())
 }

@@ -194,26 +194,23 @@ func (t *Target) observe(e *series, v float64) {
 	}
 	for k := range e.outputs {
 		o := &e.outputs[k]
-		refused, over := o.point.claim(t.scrape, o.rank, e.family.name)
+		taken, why, over := o.point.claim(t.scrape, o.rank, e.family.name)
 		if k > 0 {
 			// What is derived is not counted.
-			if over > 0 || refused == kept {
+			if taken {
 				o.add(e.part, v)
 			}
 			continue
 		}
+		t.report.Dropped[why] += over
+		t.report.Series -= over
 		switch {
-		case over > 0:
-			t.report.Dropped[refused] += over
-			t.report.Series -= over
-		case refused != kept:
-			reason = refused
-			continue
-		}
-		if o.add(e.part, v) {
+		case !taken:
+			reason = why
+		case o.add(e.part, v):
 			o.point.counted++
 			t.report.Series++
-		} else {
+		default:
 			reason = DropDuplicate
 		}
 	}
