@@ -42,6 +42,9 @@ func (x *exposition) sample(name string, labels []label, value float64) {
 }
 
 func escape(value string) string {
+	if !strings.ContainsAny(value, "\\\n\"") {
+		return value
+	}
 	return strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(value)
 }
 

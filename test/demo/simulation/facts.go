@@ -1,0 +1,82 @@
+package simulation
+
+import "time"
+
+// Process is who reports. Host metrics have only a host.
+type Process struct {
+	Run     string
+	Attempt int64
+	Role    string // empty: the host itself
+	Rank    int64
+	Local   int64
+	Host    string
+	Replica int64 // of an engine; -1 otherwise
+}
+
+// Attribute is a key with a string, int64, float64 or bool.
+type Attribute struct {
+	Key   string
+	Value any
+}
+
+// Kind is how a metric's points add up.
+type Kind int
+
+// The kinds of the registry's instruments that are used.
+const (
+	Gauge Kind = iota
+	Counter
+	UpDownCounter
+)
+
+// Point is one value of a metric by its canonical name.
+type Point struct {
+	By         *Process
+	Time       time.Time
+	Metric     string
+	Unit       string
+	Kind       Kind
+	Since      time.Time // of a Counter: when it was 0
+	Value      float64
+	Step       int64 // 0: none
+	Attributes []Attribute
+}
+
+// State is an interval of a lane; an End of zero is a state that nobody left.
+type State struct {
+	By       *Process
+	ID       [8]byte
+	Parent   [8]byte // zero: none
+	Trace    [16]byte
+	Phase    string // rl.phase; the span's name is rl.<phase>
+	Name     string // the framework's word
+	Bucket   string
+	Lane     string
+	Depth    int64
+	Step     int64
+	Begin    time.Time
+	End      time.Time
+	Seen     time.Time // of an open state: the last heartbeat
+	Expected float64   // seconds
+	Umbrella bool      // the whole step: a span rl.loop, no state of a lane
+}
+
+// Event is a log record with a name.
+type Event struct {
+	By         *Process
+	Time       time.Time
+	Name       string
+	Error      bool
+	Attributes []Attribute
+}
+
+// Chunk is what happened in a part of the run.
+type Chunk struct {
+	Begin, End time.Time
+	Attempt    int64
+	Step       int64 // 0: no step
+	Tokens     int64 // trained on up to the end
+	Points     []Point
+	States     []State
+	Events     []Event
+}
