@@ -39,5 +39,7 @@ func write(folder string) error {
 }
 
 func boards() []*board.Board {
-	return []*board.Board{training(), model(), system(), engines(), checkpoints()}
+	return []*board.Board{
+		run(), training(), model(), system(), engines(), progress(), checkpoints(), timeline(), collector(),
+	}
 }

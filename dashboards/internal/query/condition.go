@@ -99,7 +99,7 @@ func ByRun(parts ...string) string {
 	if len(parts) == 0 {
 		return "run_id"
 	}
-	several := "if(" + several("run_id") + ", concat(run_id, ' '), '')"
+	several := "if(" + Several("run_id") + ", concat(run_id, ' '), '')"
 	return "trimRight(concat(" + several + ", " + strings.Join(parts, ", ' ', ") + "))"
 }
 

@@ -65,7 +65,7 @@ func AllOr(variable, text string) string {
 	return "('${" + variable + ":percentencode}' = '%2A' OR " + text + " IN (" + Chosen(variable) + "))"
 }
 
-// several says whether more than one value is chosen: there is a comma between them.
-func several(variable string) string {
+// Several says whether more than one value is chosen: there is a comma between them.
+func Several(variable string) string {
 	return "position('${" + variable + ":percentencode}', '%2C') > 0"
 }

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"github.com/pitwall-otel/pitwall/dashboards/internal/board"
+	"github.com/pitwall-otel/pitwall/dashboards/internal/query"
+	"github.com/pitwall-otel/pitwall/schema/names"
+)
+
+func run() *board.Board {
+	b := board.New("run", "Run overview", "All runs of the time with their state, and the chosen ones side by side. Start here.",
+		runs(), attempts())
+	events(b)
+	b.Row("Now",
+		board.Number(board.Text{Title: "Runs alive", About: "Runs with a point in the last two minutes of the time (all metrics).", Unit: "none"}, countRuns("seen >= least(now(), $__toTime) - INTERVAL 2 MINUTE")).Lights(board.Blue),
+		board.Number(board.Text{Title: "Runs", About: "Runs with a point in the time (all metrics).", Unit: "none"}, countRuns("1")),
+		board.Number(board.Text{Title: "Runs that failed", About: "Runs that ended otherwise than well in the time (event rl.run.finished).", Unit: "none"}, failedRuns()).Lights(board.Green, board.Limit{From: 1, Colour: board.Red}),
+		board.Number(board.Text{Title: "GPU use", About: "Mean of the latest utilisation of all GPUs, in percent (metrics sys.gpu.*.util_percent).", Unit: "percent"},
+			query.Sampled{Metric: query.OfGPUs(names.TableSysGPURLDeviceIndexUtilPercent), Line: gpu}.LastAll("avg")).Lights(board.Red, board.Limit{From: 30, Colour: board.Yellow}, board.Limit{From: 70, Colour: board.Green}),
+		board.Number(board.Text{Title: "Token/s", About: "Latest throughput of each chosen run in tokens per second (metric train.throughput, without the values per GPU).", Unit: "short"}, throughput().Last()),
+		board.Number(board.Text{Title: "Reward", About: "Latest mean reward of each chosen run (metric rl.reward).", Unit: "short"}, query.OfMetric(names.RLReward).With(mean()).Last()),
+	)
+	state := board.Mapped(
+		board.Named{Value: "running", Text: "running", Colour: board.Green}, board.Named{Value: "silent", Text: "silent", Colour: board.Yellow},
+		board.Named{Value: "finished", Text: "finished", Colour: board.Blue}, board.Named{Value: "failed", Text: "failed", Colour: board.Red},
+		board.Named{Value: "crashed", Text: "crashed", Colour: board.Red}, board.Named{Value: "killed", Text: "killed", Colour: "orange"},
+		board.Named{Value: "preempted", Text: "preempted", Colour: "orange"})
+	b.Row("Runs", board.Table(board.Text{
+		Title: "Runs", Unit: "short",
+		About: "Every run with a point in the time: how it stands (event rl.run.finished; silent is two minutes without a point), its highest step, age of its last point, latest loss (metric loss), latest token/s (metric train.throughput), GPU use of its hosts over the last ten minutes (metrics sys.gpu.*.util_percent).",
+	}, runsTable()).
+		Column("run_value", board.Hidden()).
+		Column("run", board.Linked("Training", toRun("training")), board.Width(260)).
+		Column("state", append(board.Filled(), state)...).
+		Column("step", board.Linked("Progress", toRun("progress"))).
+		Column("age", board.Unit("s")).Column("lasted", board.Unit("dtdurations")).
+		Column("GPU use", append(board.Coloured(board.Red, board.Limit{From: 30, Colour: board.Yellow}, board.Limit{From: 70, Colour: board.Green}), board.Unit("percent"), board.Linked("System", toRun("system")))...).
+		Column("hosts", board.Linked("System", toRun("system"))).
+		Column("timeline", board.Linked("Timeline", toRun("timeline"))).Size(24, 11))
+	curves(b, "Comparison",
+		curve{"Loss", "Loss that the optimiser minimised, mean over ranks (metric loss).", "short", query.OfMetric(names.TableLoss), nil},
+		curve{"Reward", "Mean reward that the update used (metric rl.reward).", "short", query.OfMetric(names.RLReward).With(mean()), nil},
+		curve{"Token/s", "Tokens trained per second, whole run (metric train.throughput, without the values per GPU).", "short", throughput(), fromZero},
+		curve{"KL of the update", "KL divergence of the policy from itself before the update (metric rl.kl.old).", "short", query.OfMetric(names.RLKLOld).With(mean()), nil},
+		curve{"Step time", "Wall time of a step, of the slowest rank (metric rl.step.duration).", "s", query.OfMetric(names.RLStepDuration).Taking("max"), fromZero},
+		curve{"Length of answers", "Mean tokens of the generated answers (metric rl.response.length).", "short", query.OfMetric(names.RLResponseLength).With(mean()), fromZero},
+	)
+	b.Row("Events", board.Table(board.Text{
+		Title: "Events of the runs", Unit: "short",
+		About: "What happened to the chosen runs, the latest first: starts, resumes, ends, stalls, stragglers, values that are not finite, errors (view run_events).",
+	}, runEvents()))
+	return b
+}
+
+func throughput() query.Curve {
+	return query.OfMetric(names.TableTrainThroughput).With(query.Tag(names.AttributeRLScope) + " != 'gpu'")
+}
+
+// lists asks for the very aggregates that the projection p_runs holds, so that no row of a point is read.
+const lists = `
+    SELECT run_id, metric, min(event_time) AS began, max(event_time) AS seen, max(step) AS highest, argMax(value, event_time) AS latest
+    FROM training_observability.metric_points
+    GROUP BY run_id, metric`
+
+func countRuns(condition string) string {
+	return query.Text(`
+SELECT countIf({condition}) AS value
+FROM
+(
+    SELECT run_id, min(began) AS began, max(seen) AS seen
+    FROM
+    ({lists}
+    )
+    WHERE run_id != ''
+    GROUP BY run_id
+    HAVING seen >= $__fromTime AND began <= $__toTime
+)`, "condition", condition, "lists", lists)
+}
+
+func failedRuns() string {
+	return query.Text(`
+SELECT uniqExactIf((run_id, attempt), attributes['rl.run.status'] != 'finished') AS value
+FROM training_observability.run_events
+WHERE event = {finished} AND {time}`, "finished", query.Quote(names.EventRLRunFinished), "time", query.InTime)
+}
+
+func runsTable() string {
+	return query.Text(`
+WITH
+runs AS
+(
+    SELECT
+        run_id,
+        min(began) AS began,
+        max(seen) AS seen,
+        max(highest) AS step,
+        anyIf(toNullable(latest), metric = {loss}) AS loss
+    FROM
+    ({lists}
+    )
+    WHERE run_id != ''
+    GROUP BY run_id
+    HAVING seen >= $__fromTime AND began <= $__toTime
+),
+ends AS
+(
+    SELECT run_id, argMax(attributes['rl.run.status'], event_time) AS status, max(event_time) AS ended
+    FROM training_observability.run_events
+    WHERE event = {finished} AND {time}
+    GROUP BY run_id
+),
+speeds AS
+(
+    SELECT run_id, argMax(value, (step, event_time)) AS tokens, uniqExact(host) AS hosts, groupUniqArray(host) AS names
+    FROM {points}
+    WHERE run_id != '' AND metric = {throughput} AND {scope} AND {time} AND event_time >= $__toTime - INTERVAL 1 HOUR
+    GROUP BY run_id
+),
+gpus AS
+(
+    SELECT host, avg(value) AS busy
+    FROM {points}
+    WHERE {use} AND {time} AND event_time >= $__toTime - INTERVAL 10 MINUTE
+    GROUP BY host
+),
+uses AS
+(
+    SELECT run_id, avg(busy) AS busy
+    FROM (SELECT run_id, arrayJoin(names) AS host FROM speeds) AS s
+    INNER JOIN gpus ON gpus.host = s.host
+    GROUP BY run_id
+)
+SELECT
+    r.run_id AS run,
+    multiIf(
+        ends.status IS NOT NULL AND ends.ended >= r.seen - INTERVAL 2 MINUTE, ends.status,
+        r.seen >= least(now(), $__toTime) - INTERVAL 2 MINUTE, 'running',
+        'silent'
+    ) AS state,
+    r.step AS step,
+    dateDiff('second', r.seen, least(now64(3), $__toTime_ms)) AS age,
+    r.loss AS loss,
+    speeds.tokens AS "token/s",
+    uses.busy AS "GPU use",
+    speeds.hosts AS hosts,
+    dateDiff('second', r.began, r.seen) AS lasted,
+    r.began AS began,
+    'open' AS timeline,
+    {link} AS run_value
+FROM runs AS r
+LEFT JOIN ends ON ends.run_id = r.run_id
+LEFT JOIN speeds ON speeds.run_id = r.run_id
+LEFT JOIN uses ON uses.run_id = r.run_id
+ORDER BY r.seen DESC
+LIMIT 500
+SETTINGS join_use_nulls = 1`,
+		"lists", lists, "loss", query.Quote(names.TableLoss), "finished", query.Quote(names.EventRLRunFinished), "time", query.InTime,
+		"points", query.Points, "throughput", query.Quote(names.TableTrainThroughput), "scope", query.Tag(names.AttributeRLScope)+" != 'gpu'",
+		"use", query.OfGPUs(names.TableSysGPURLDeviceIndexUtilPercent), "link", query.VariableValue("r.run_id"))
+}
+
+func runEvents() string {
+	return query.Text(`
+SELECT
+    event_time AS time, run_id AS run, attempt, event, step, host, role, rank,
+    concat(attributes['rl.run.status'], attributes['rl.phase'], ' ', attributes['rl.event.metric'], ' ', attributes['error.message']) AS what
+FROM training_observability.run_events
+WHERE {runs} AND {time} AND event IN ({events})
+ORDER BY time DESC
+LIMIT 500`, "runs", query.OfRuns(), "time", query.InTime, "events", quoted(
+		names.EventRLRunStarted, names.EventRLRunResumed, names.EventRLRunFinished, names.EventRLNonfinite, names.EventRLStall,
+		names.EventRLStraggler, names.EventRLError, names.EventRLQuotaExceeded, names.EventRLCheckpointSaved, names.EventRLMilestone))
+}
