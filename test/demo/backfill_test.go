@@ -226,15 +226,17 @@ func troubles(t *testing.T, ledger *simulation.Ledger, ask asker) {
 	}
 }
 
-// findings are the collector's own counts of what did not follow the schema, of the pipelines that OTLP goes through.
-func findings(t *testing.T, c *collectortest.Collector) []string {
+// findings are the collector's own counts of what did not follow the schema.
+func findings(t *testing.T, c *collectortest.Collector) (found []string) {
 	t.Helper()
-	var found []string
+	checked := false
 	for line := range strings.Lines(get(t, "http://"+c.Telemetry+"/metrics")) {
-		if strings.HasPrefix(line, "otelcol_pitwall.schema.findings") || strings.HasPrefix(line, "otelcol_pitwall_schema_findings") {
+		checked = checked || strings.HasPrefix(line, "otelcol_schema_checked")
+		if strings.HasPrefix(line, "otelcol_schema_findings") {
 			found = append(found, strings.TrimSpace(line))
 		}
 	}
+	assert.True(t, checked, "the collector says what it has checked")
 	return found
 }
 
