@@ -3,6 +3,7 @@ package metricpointsexporter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -22,6 +23,7 @@ type sender struct {
 	letters    deadLetters
 	builder    block.Builder
 	compressor *block.Compressor // nil: blocks travel as they are
+	body       []byte            // of the INSERT under way
 }
 
 func newSender(e *metricPoints, t *table, letters deadLetters) (*sender, error) {
@@ -79,32 +81,48 @@ func (s *sender) deliver(ctx context.Context, r wal.Range) (outcome, error) {
 	}
 	for i, rows := range s.builder.Sort() {
 		token := r.Token() + "-" + strconv.Itoa(i)
-		data, err := s.storeRows(ctx, rows, token)
+		err := s.storeRows(ctx, rows, token)
 		switch {
 		case err == nil:
 			o.stored += len(rows)
 		case ctx.Err() != nil:
 			return o, ctx.Err()
 		default:
-			s.table.reporter.rejected(err, len(rows), s.letters.keep(token, data, err))
+			s.table.reporter.rejected(err, len(rows), s.keep(token, rows, err))
 			o.rejected += len(rows)
 		}
 	}
 	return o, nil
 }
 
-// storeRows encodes a group of rows and stores it. The block is returned for the case that it is rejected.
-func (s *sender) storeRows(ctx context.Context, rows []uint32, token string) (data []byte, err error) {
-	if data, err = s.builder.Encode(rows); err != nil {
-		return nil, err
-	}
-	body := data
-	if s.compressor != nil {
-		if body, err = s.compressor.Compress(data); err != nil {
-			return data, err
+// storeRows encodes a group of rows and stores it.
+func (s *sender) storeRows(ctx context.Context, rows []uint32, token string) error {
+	s.body = s.body[:0]
+	err := s.builder.Encode(rows, func(piece []byte) (err error) {
+		if s.compressor == nil {
+			s.body = append(s.body, piece...)
+			return nil
 		}
+		s.body, err = s.compressor.Append(s.body, piece)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return data, s.store(ctx, body, token)
+	return s.store(ctx, s.body, token)
+}
+
+// keep makes a dead letter of a group of rows and returns where it lies, or why it was not kept.
+func (s *sender) keep(token string, rows []uint32, reason error) string {
+	var data []byte
+	err := s.builder.Encode(rows, func(piece []byte) error {
+		data = append(data, piece...)
+		return nil
+	})
+	if err != nil {
+		return fmt.Sprintf("not kept: %v", err)
+	}
+	return s.letters.keep(token, data, reason)
 }
 
 // read fills the builder. An error of the system, such as no free file descriptor, passes; damage does not and costs

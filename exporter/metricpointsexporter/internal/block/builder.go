@@ -51,6 +51,10 @@ func (b *Builder) Reset() {
 	b.tagBytes = b.tagBytes[:0]
 }
 
+// pieceBytes is the most that Encode hands out at once: the server's own default for a compressed frame
+// (max_compress_block_size).
+const pieceBytes = 1 << 20
+
 // Rows is the number of rows added since the last Reset.
 func (b *Builder) Rows() int { return len(b.values) }
 
@@ -141,13 +145,39 @@ func (b *Builder) byMonths(rows []uint32) [][]uint32 {
 	return groups
 }
 
-// Encode returns the Native block of a group of rows; it is valid until the next Encode or Reset.
-func (b *Builder) Encode(rows []uint32) ([]byte, error) {
+// Encode hands out the Native block of a group of rows in pieces of at most 1 MiB, each valid during the call only: most
+// of a block is tags, and they are in memory once already.
+func (b *Builder) Encode(rows []uint32, take func(piece []byte) error) error {
 	input := b.fill(rows)
 	b.encoded.Reset()
 	block := proto.Block{Columns: len(input), Rows: len(rows)}
 	if err := block.EncodeRawBlock(&b.encoded, 0, input); err != nil {
-		return nil, fmt.Errorf("encode a block of %d rows: %w", len(rows), err)
+		return fmt.Errorf("encode a block of %d rows: %w", len(rows), err)
 	}
-	return b.encoded.Buf, nil
+	for _, row := range rows {
+		tags := b.tagBytes[b.tags[row].start:b.tags[row].end]
+		b.encoded.PutUVarInt(uint64(len(tags)))
+		b.encoded.PutRaw(tags)
+		if err := b.give(pieceBytes, take); err != nil {
+			return err
+		}
+	}
+	return b.give(1, take)
+}
+
+// give hands out pieces of what is encoded while it is at least that long.
+func (b *Builder) give(least int, take func(piece []byte) error) error {
+	rest := b.encoded.Buf
+	if len(rest) < least {
+		return nil
+	}
+	for len(rest) >= least {
+		piece := rest[:min(len(rest), pieceBytes)]
+		if err := take(piece); err != nil {
+			return err
+		}
+		rest = rest[len(piece):]
+	}
+	b.encoded.Buf = append(b.encoded.Buf[:0], rest...)
+	return nil
 }

@@ -3,9 +3,11 @@ package block_test
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,6 +121,18 @@ func manyRows(n int) []row {
 	return rows
 }
 
+// encoded is a group's block, whole.
+func encoded(t testing.TB, builder *block.Builder, rows []uint32) (data []byte) {
+	t.Helper()
+	require.NoError(t, builder.Encode(rows, func(piece []byte) error {
+		require.NotEmpty(t, piece)
+		require.LessOrEqual(t, len(piece), 1<<20)
+		data = append(data, piece...)
+		return nil
+	}))
+	return data
+}
+
 func TestBuilder_RowsComeOutSortedAndWhole(t *testing.T) {
 	f := func(name string, rows []row) {
 		t.Helper()
@@ -136,9 +150,7 @@ func TestBuilder_RowsComeOutSortedAndWhole(t *testing.T) {
 				}
 				groups := builder.Sort()
 				require.Len(t, groups, 1)
-				data, err := builder.Encode(groups[0])
-				require.NoError(t, err)
-				got := decode(t, data)
+				got := decode(t, encoded(t, &builder, groups[0]))
 				assert.True(t, slices.IsSortedFunc(got, tableKey))
 				assert.ElementsMatch(t, rows, got)
 			}
@@ -199,9 +211,7 @@ func TestBuilder_MoreMonthsThanOneInsertMayTouch(t *testing.T) {
 	groups := builder.Sort()
 	var all []row
 	for _, group := range groups {
-		data, err := builder.Encode(group)
-		require.NoError(t, err)
-		got := decode(t, data)
+		got := decode(t, encoded(t, &builder, group))
 		assert.True(t, slices.IsSortedFunc(got, tableKey))
 		touched := map[string]bool{}
 		for _, r := range got {
@@ -211,6 +221,34 @@ func TestBuilder_MoreMonthsThanOneInsertMayTouch(t *testing.T) {
 		all = append(all, got...)
 	}
 	assert.ElementsMatch(t, rows, all)
+}
+
+// 4 MiB of tags: no piece holds a whole block, and no tags fit the pieces' bounds.
+func TestBuilder_BlockOfManyPieces(t *testing.T) {
+	sent, want := manyRows(400), manyRows(400)
+	for i := range sent {
+		sent[i].tags = strings.Repeat(string(rune('a'+i%26)), 10_000+i)
+		want[i].tags = `{"tag":"` + sent[i].tags + `"}`
+	}
+	var builder block.Builder
+	builder.Reset()
+	require.NoError(t, builder.Add(payloadOf(t, sent)))
+	rows := builder.Sort()[0]
+	data := encoded(t, &builder, rows)
+	require.Greater(t, len(data), 4_000_000)
+	assert.ElementsMatch(t, want, decode(t, data))
+	assert.Equal(t, data, encoded(t, &builder, rows), "as often as wanted")
+
+	failed := errors.New("no more")
+	pieces := 0
+	require.ErrorIs(t, builder.Encode(rows, func([]byte) error {
+		pieces++
+		if pieces == 2 {
+			return failed
+		}
+		return nil
+	}), failed)
+	assert.Equal(t, 2, pieces)
 }
 
 func TestBuilder_DamagedPayloadAddsNothing(t *testing.T) {
@@ -230,9 +268,7 @@ func TestBuilder_SameRowsSameBytes(t *testing.T) {
 		for part := range slices.Chunk(manyRows(500), 50) {
 			require.NoError(t, builder.Add(payloadOf(t, part)))
 		}
-		data, err := builder.Encode(builder.Sort()[0])
-		require.NoError(t, err)
-		return slices.Clone(data)
+		return encoded(t, &builder, builder.Sort()[0])
 	}
 	first, again := encode(), encode()
 	assert.Equal(t, first, again)
@@ -244,8 +280,11 @@ func TestCompressor_FramesThatChGoReads(t *testing.T) {
 		compressor, err := block.NewCompressor(compression)
 		require.NoError(t, err)
 		for range 2 {
-			framed, err := compressor.Compress(data)
-			require.NoError(t, err)
+			var framed []byte
+			for piece := range slices.Chunk(data, 1<<20) {
+				framed, err = compressor.Append(framed, piece)
+				require.NoError(t, err)
+			}
 			got := make([]byte, len(data))
 			_, err = compress.NewReader(bytes.NewReader(framed)).Read(got[:1])
 			require.NoError(t, err)

@@ -13,9 +13,18 @@ type columns struct {
 	device proto.ColUInt16
 	step   proto.ColUInt64
 	value  proto.ColFloat64
-	tags   proto.ColStr
+	tags   tagsColumn
 	input  []proto.InputColumn
 }
+
+// tagsColumn is the number of values in a column of strings; the values themselves follow the block, whose last column it
+// is.
+type tagsColumn int
+
+func (tagsColumn) Type() proto.ColumnType     { return proto.ColumnTypeString }
+func (t tagsColumn) Rows() int                { return int(t) }
+func (tagsColumn) EncodeColumn(*proto.Buffer) {}
+func (tagsColumn) WriteColumn(*proto.Writer)  {}
 
 // fill puts the given rows into the output columns, in their order.
 func (b *Builder) fill(rows []uint32) []proto.InputColumn {
@@ -29,14 +38,13 @@ func (b *Builder) fill(rows []uint32) []proto.InputColumn {
 	o.device = slices.Grow(o.device[:0], n)[:n]
 	o.step = slices.Grow(o.step[:0], n)[:n]
 	o.value = slices.Grow(o.value[:0], n)[:n]
-	o.tags.Reset()
+	o.tags = tagsColumn(n)
 	for i, row := range rows {
 		o.time.Data[i] = proto.DateTime64(b.millis[row])
 		o.rank[i] = b.ranks[row]
 		o.device[i] = b.devices[row]
 		o.step[i] = b.steps[row]
 		o.value[i] = b.values[row]
-		o.tags.AppendBytes(b.tagBytes[b.tags[row].start:b.tags[row].end])
 	}
 	o.input = append(o.input[:0],
 		proto.InputColumn{Name: "event_time", Data: o.time},
@@ -48,7 +56,7 @@ func (b *Builder) fill(rows []uint32) []proto.InputColumn {
 		proto.InputColumn{Name: "metric", Data: b.metric.fill(rows)},
 		proto.InputColumn{Name: "value", Data: &o.value},
 		proto.InputColumn{Name: "unit", Data: b.unit.fill(rows)},
-		proto.InputColumn{Name: "tags_json", Data: &o.tags},
+		proto.InputColumn{Name: "tags_json", Data: o.tags},
 	)
 	return o.input
 }

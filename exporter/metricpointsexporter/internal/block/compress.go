@@ -16,14 +16,8 @@ const (
 	None Compression = "none"
 )
 
-// frameBytes is the size of a frame before compression, the server's own default (max_compress_block_size).
-const frameBytes = 1 << 20
-
-// Compressor packs blocks into frames.
-type Compressor struct {
-	writer *compress.Writer
-	framed []byte
-}
+// Compressor packs pieces of blocks into frames.
+type Compressor struct{ writer *compress.Writer }
 
 // NewCompressor returns a Compressor for lz4 or zstd.
 func NewCompressor(c Compression) (*Compressor, error) {
@@ -37,16 +31,10 @@ func NewCompressor(c Compression) (*Compressor, error) {
 	}
 }
 
-// Compress returns the frames of data, valid until the next call.
-func (c *Compressor) Compress(data []byte) ([]byte, error) {
-	c.framed = c.framed[:0]
-	for len(data) > 0 {
-		n := min(len(data), frameBytes)
-		if err := c.writer.Compress(data[:n]); err != nil {
-			return nil, fmt.Errorf("compress a frame of %d bytes: %w", n, err)
-		}
-		c.framed = append(c.framed, c.writer.Data...)
-		data = data[n:]
+// Append appends a frame with that piece.
+func (c *Compressor) Append(dst, piece []byte) ([]byte, error) {
+	if err := c.writer.Compress(piece); err != nil {
+		return dst, fmt.Errorf("compress a frame of %d bytes: %w", len(piece), err)
 	}
-	return c.framed, nil
+	return append(dst, c.writer.Data...), nil
 }

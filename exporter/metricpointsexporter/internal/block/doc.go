@@ -5,5 +5,5 @@
 // range alone, so a range that is encoded anew after a restart gives the same rows under the same token. A range whose
 // rows lie in more months than one INSERT may touch becomes several blocks.
 //
-// What bites: a Builder is reused; the bytes it returns are valid until its next Reset.
+// What bites: a Builder is reused; the pieces it hands out are valid during the call only.
 package block
