@@ -24,7 +24,13 @@ func (p *point) settle() bool {
 	case summary:
 		p.value = p.hist.count
 	case counter:
-		if p.value < p.lastValue && p.value >= p.lastValue*(1-jitter) {
+		// Another rank, or another name, says the same with a little less: the count waits until it is there.
+		p.raw = p.value
+		waits := p.value < p.lastValue && p.rank != p.lastRank
+		if waits {
+			p.rank = p.lastRank
+		}
+		if waits || p.value < p.lastValue && p.value >= p.lastValue*(1-jitter) {
 			p.value = p.lastValue
 		}
 	default:
@@ -115,7 +121,7 @@ func after(scrape time.Time) time.Time { return scrape.Add(time.Millisecond) }
 func (t *Target) restarted(i *instance) bool {
 	before, lower := 0, 0
 	t.each(i, func(_ *metric, p *point) {
-		if !p.cumulative() || p.last.IsZero() || p.lastValue == 0 || p.rank.age() != p.lastRank.age() {
+		if !p.cumulative() || p.last.IsZero() || p.lastValue == 0 || p.rank != p.lastRank {
 			return
 		}
 		before++
@@ -151,21 +157,28 @@ func (p *point) date(i *instance) (reset bool) {
 		}
 		return false
 	case created.After(p.start):
-		p.start = created
+		p.anew(created)
 	case p.start.Before(i.epoch):
-		p.start = i.epoch
-	case p.rank.age() != p.lastRank.age() || p.metric.kind == histogram && p.hist.changed && !fell:
-		// Another name or other buckets: how much of the value is new cannot be known.
+		p.anew(i.epoch)
+	case p.metric.kind == histogram && (p.rank != p.lastRank || p.hist.changed && !fell):
+		// Other buckets, or another rank's: how much of the value is new cannot be known.
 		p.start, p.growth = at, 0
 		return false
 	case fell:
-		p.start = after(p.last)
+		p.anew(after(p.last))
 	default:
 		p.growth = p.value - p.lastValue
 		return false
 	}
-	p.growth = p.value
 	return true
+}
+
+// anew lets the count begin at a time, with what the series itself says.
+func (p *point) anew(start time.Time) {
+	if p.metric.kind == counter {
+		p.value = p.raw
+	}
+	p.start, p.growth = start, p.value
 }
 
 func later(a, b time.Time) time.Time {

@@ -50,8 +50,8 @@ type point struct {
 	scrape, touched uint64
 	rank            rank
 	source          string
-	lines, counted  int // counted are those that the report counts as this point's
-	value           float64
+	lines, counted  int     // counted are those that the report counts as this point's
+	value, raw      float64 // raw is a counter's value before settle
 	parts           []part
 	hist            *buckets
 

@@ -106,7 +106,7 @@ func (t *Target) resolve(f *family, part exposition.Part, labels []exposition.La
 		case label.Name == "worker_addr":
 			worker = workerAddress(label.Value)
 		case label.Name == "le" && s.part == exposition.Bucket, label.Name == "quantile" && f.kind == exposition.Summary:
-			if v, err := strconv.ParseFloat(label.Value, 64); err == nil {
+			if v, err := strconv.ParseFloat(label.Value, 64); err == nil && !math.IsInf(v, -1) {
 				l.bound = v
 			}
 		default:

@@ -1,0 +1,172 @@
+package mapping
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/cumulativetodeltaprocessor"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/processor/processortest"
+
+	"github.com/pitwall-otel/pitwall/schema/names"
+)
+
+// history scrapes pages one after another, ten seconds apart, and returns what the shipped pipeline's next processor
+// makes of it: how much each count grew in all, by metric. An empty page is a scrape that failed.
+func history(t *testing.T, target *Target, pages ...string) map[string]float64 {
+	t.Helper()
+	sink := &consumertest.MetricsSink{}
+	f := cumulativetodeltaprocessor.NewFactory()
+	deltas, err := f.CreateMetrics(t.Context(), processortest.NewNopSettings(f.Type()), f.CreateDefaultConfig(), sink)
+	require.NoError(t, err)
+	at := time.Now().Add(time.Second) // the processor takes what began before it for old
+	grown := map[string]float64{}
+	for _, body := range pages {
+		at = at.Add(10 * time.Second)
+		metrics := target.Down(at)
+		if body != "" {
+			metrics, _ = target.Map(page(body), at)
+		}
+		require.NoError(t, deltas.ConsumeMetrics(context.Background(), metrics))
+	}
+	for _, metrics := range sink.AllMetrics() {
+		add(t, grown, metrics)
+	}
+	return grown
+}
+
+func add(t *testing.T, grown map[string]float64, metrics pmetric.Metrics) {
+	t.Helper()
+	for _, rm := range metrics.ResourceMetrics().All() {
+		for _, sm := range rm.ScopeMetrics().All() {
+			for _, m := range sm.Metrics().All() {
+				switch m.Type() {
+				case pmetric.MetricTypeSum:
+					for _, d := range m.Sum().DataPoints().All() {
+						assert.GreaterOrEqual(t, d.DoubleValue(), 0.0, m.Name())
+						grown[m.Name()] += d.DoubleValue()
+					}
+				case pmetric.MetricTypeHistogram:
+					for _, d := range m.Histogram().DataPoints().All() {
+						grown[m.Name()] += float64(d.Count())
+						grown[m.Name()+" above 1"] += float64(d.BucketCounts().At(d.BucketCounts().Len() - 1))
+					}
+				default:
+				}
+			}
+		}
+	}
+}
+
+const (
+	tokens   = names.InferenceTokensOutput
+	finished = names.InferenceTokensFinished
+	aborted  = names.InferenceRequestsAborted
+	waits    = names.InferenceRequestQueueDuration
+)
+
+func decoded(n int) string {
+	return fmt.Sprintf("# TYPE sglang:realtime_tokens_total counter\nsglang:realtime_tokens_total{mode=\"decode\"} %d\n", n)
+}
+
+func prompted(n int) string {
+	return fmt.Sprintf("# TYPE sglang:prompt_tokens_total counter\nsglang:prompt_tokens_total %d\n", n)
+}
+
+func abortions(n int) string {
+	return fmt.Sprintf("# TYPE sglang:num_aborted_requests_total counter\nsglang:num_aborted_requests_total %d\n", n)
+}
+
+// queued is a histogram with fast requests, and slow ones above the bound.
+func queued(bound string, fast, slow int) string {
+	return fmt.Sprintf("# TYPE sglang:queue_time_seconds histogram\nsglang:queue_time_seconds_sum %d\n"+
+		"sglang:queue_time_seconds_bucket{le=%q} %d\nsglang:queue_time_seconds_bucket{le=\"+Inf\"} %d\nsglang:queue_time_seconds_count %d\n",
+		fast+slow, bound, fast, fast+slow, fast+slow)
+}
+
+// Counts are those since the first scrape: what was before is not known to be of this run. "2 after 20" below is an engine
+// that counted to 20, restarted, and counted to 2.
+func TestCountsAcrossRestarts(t *testing.T) {
+	f := func(what string, want map[string]float64, pages ...string) {
+		t.Run(what, func(t *testing.T) {
+			assert.Equal(t, want, history(t, newTarget(t, nil), pages...))
+		})
+	}
+	f("growth", map[string]float64{tokens: 15}, decoded(10), decoded(15), decoded(15), decoded(25))
+	f("2 after 20, twice", map[string]float64{tokens: 10 + 2 + 5 + 1},
+		decoded(10), decoded(20), decoded(2), decoded(7), decoded(1))
+	f("a restart right after the first scrape", map[string]float64{tokens: 3 + 4}, decoded(10), decoded(3), decoded(7))
+	f("one count had overtaken its old value: 7 after 2", map[string]float64{tokens: 1, finished: 1, aborted: 7},
+		decoded(10)+prompted(50)+abortions(2), decoded(1)+prompted(1)+abortions(7))
+	f("one count alone goes back", map[string]float64{tokens: 5 + 5, finished: 5 + 5, aborted: 1},
+		decoded(10)+prompted(50)+abortions(2), decoded(15)+prompted(55)+abortions(1), decoded(20)+prompted(60)+abortions(1))
+	f("a count that appears on an engine that was there", map[string]float64{tokens: 5, aborted: 3},
+		decoded(10), decoded(15)+abortions(3))
+	f("scrapes that fail, and nothing restarts", map[string]float64{tokens: 5}, decoded(10), "", "", decoded(15))
+	f("scrapes that fail, and a restart", map[string]float64{tokens: 4}, decoded(10), "", "", decoded(4))
+	f("a count that is away for a scrape", map[string]float64{tokens: 3, aborted: 5 + 1},
+		decoded(10)+abortions(2), decoded(11), decoded(12)+abortions(7), decoded(13)+abortions(8))
+	f("a histogram", map[string]float64{waits: 10 + 1 + 10, waits + " above 1": 4 + 1 + 4},
+		queued("1.0", 2, 3), queued("1.0", 8, 7), queued("1.0", 0, 1), queued("1", 6, 5))
+	f("a histogram with other buckets after a restart", map[string]float64{waits: 4 + 6, waits + " above 1": 2 + 3},
+		queued("1.0", 20, 30), queued("2.0", 2, 2), queued("2.0", 5, 5))
+	f("a histogram with other buckets and no restart: what is new in it is not known", map[string]float64{waits: 6, waits + " above 1": 3},
+		queued("1.0", 2, 2), queued("2.0", 20, 20), queued("2.0", 23, 23))
+}
+
+// Tensor ranks count the same: when one goes another stands for it, and nothing is counted again.
+func TestCountsWhenARankGoes(t *testing.T) {
+	ranks := func(counts ...int) string {
+		body := "# TYPE sglang:realtime_tokens_total counter\n"
+		for rank, n := range counts {
+			if n > 0 {
+				body += fmt.Sprintf("sglang:realtime_tokens_total{mode=\"decode\",tp_rank=\"%d\"} %d\n", rank, n)
+			}
+		}
+		return body
+	}
+	f := func(want float64, pages ...string) {
+		assert.Equal(t, map[string]float64{tokens: want}, history(t, newTarget(t, nil), pages...))
+	}
+	f(10, ranks(100, 99), ranks(110, 109))
+	f(10, ranks(100, 99), ranks(0, 99), ranks(0, 99), ranks(0, 110))
+	f(10, ranks(100, 99), ranks(0, 99), ranks(110, 109))
+}
+
+// vLLM says when it started and when each count began.
+func TestCountsWithStartTimes(t *testing.T) {
+	born := time.Now().Add(15 * time.Second)
+	preempted := func(process time.Time, n int) string {
+		return fmt.Sprintf("# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds %d\n"+
+			"# TYPE vllm:num_preemptions_total counter\nvllm:num_preemptions_total{engine=\"0\"} %d\n", process.Unix(), n)
+	}
+	f := func(what string, want float64, pages ...string) {
+		assert.Equal(t, map[string]float64{names.InferencePreemptions: want}, history(t, newTarget(t, nil), pages...), what)
+	}
+	f("another process counted further than the one before", 12, preempted(born.Add(-time.Hour), 10), preempted(born, 12))
+	f("an engine that started after the collector: all is new", 12+3, "", preempted(born, 12), preempted(born, 15))
+	f("an old engine", 3, preempted(born.Add(-time.Hour), 12), preempted(born.Add(-time.Hour), 15))
+}
+
+func TestAnotherEngineAtTheSameAddress(t *testing.T) {
+	served := func(model string, n int) string {
+		return fmt.Sprintf("# TYPE sglang:num_requests_total counter\nsglang:num_requests_total{model_name=%q} %d\n", model, n)
+	}
+	got := history(t, newTarget(t, nil), served("a", 10), served("a", 15), served("b", 4), served("b", 6))
+	assert.Equal(t, map[string]float64{names.InferenceRequestsFinished: 5 + 4 + 2}, got)
+}
+
+// What is not on the page for ForgetAfter scrapes is forgotten, and comes back as something new.
+func TestForgetting(t *testing.T) {
+	target := newTarget(t, func(o *Options) { o.ForgetAfter = 2 })
+	got := history(t, target, decoded(10)+abortions(5), decoded(11), decoded(12), decoded(13), decoded(14))
+	assert.Equal(t, map[string]float64{tokens: 4}, got)
+	assert.Len(t, target.series, 1)
+	assert.Len(t, target.families, 1)
+	assert.Len(t, target.ordered[0].points, 4, "tokens, their rate, up and age")
+}
