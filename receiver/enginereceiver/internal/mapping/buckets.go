@@ -100,7 +100,7 @@ func (b *buckets) close() bool {
 	}
 	b.oldBounds, b.oldCounts = b.bounds, b.counts
 	b.bounds, b.counts = bounds, counts
-	b.shrunk, b.changed = false, !slices.Equal(b.bounds, b.oldBounds)
+	b.shrunk, b.changed = false, len(b.counts) != len(b.oldCounts) || !slices.Equal(b.bounds, b.oldBounds)
 	before := b.total
 	b.total = 0
 	for i, in := range counts {

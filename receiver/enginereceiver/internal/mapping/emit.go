@@ -127,7 +127,7 @@ func (b *buckets) histogram(d pmetric.HistogramDataPoint) {
 	if b.hasSum {
 		d.SetSum(b.sum)
 	}
-	if len(b.slots) > 0 {
+	if b.present > 0 {
 		d.ExplicitBounds().FromRaw(b.bounds)
 		d.BucketCounts().FromRaw(b.counts)
 	}

@@ -3,9 +3,10 @@ package mapping
 // Report is what one call of [Target.Map] found, for the receiver's telemetry. Its slices are the target's and good until
 // the next call.
 type Report struct {
-	// Samples are sample lines, Series those among them that became part of a point, Points what went out.
+	// Samples are sample lines, Series those among them that became part of a point or say when its count began, Points what
+	// went out.
 	Samples, Series, Points int
-	// Dropped are the other lines, by reason.
+	// Dropped are the other lines, by reason: Samples is Series and all of Dropped.
 	Dropped [reasons]int
 	// Resets are points whose count began anew, Restarts engines that did so as a whole.
 	Resets, Restarts int

@@ -182,11 +182,13 @@ func (t *Target) observe(e *series, v float64) {
 	e.instance.touch(t.scrape, t.at)
 	switch {
 	case e.starts != nil:
+		t.report.Series++
 		if e.starts.started(v) {
 			t.report.Restarts++
 		}
 		return
 	case e.part == exposition.Created:
+		t.report.Series++
 		for i := range e.outputs {
 			e.outputs[i].point.begun(v, t.scrape)
 		}
