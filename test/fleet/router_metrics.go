@@ -65,7 +65,7 @@ func (r *Router) families(x *exposition, workers []worker, finished, lost float6
 		series{[]label{{"path", "/generate"}, {"status_code", "200"}, {"error_code", ""}}, finished},
 		series{[]label{{"path", "/generate"}, {"status_code", "503"}, {"error_code", "no_available_workers"}}, lost})
 	x.values("router_requests_total", "counter", "Total routed requests.", series{request, finished + lost})
-	x.values("router_request_errors_total", "counter", "Total failed requests.", series{with(request, label{"error_type", "backend_error"}), lost})
+	x.values("router_request_errors_total", "counter", "Total failed requests.", series{with(request[:5], label{"error_type", "backend_error"}), lost})
 	x.values("worker_retries_total", "counter", "Total retries.", series{[]label{{"worker_type", "regular"}, {"endpoint", "generate"}}, lost})
 	sizes, active, health, state := map[string]float64{}, []series{}, []series{}, []series{}
 	for _, one := range workers {
