@@ -45,12 +45,18 @@ func (c *Client) collect(ctx context.Context, request nvml.Request, started time
 	}
 	c.nextID++
 	x, err := h.ask(ctx, wire.Ask{ID: c.nextID, Classes: request.Classes})
+	select {
+	case <-h.gone: // in the middle of it; the supervisor says why, a moment later
+		snapshot.Status, snapshot.StatusError = nvml.StatusNoHelper, helperName+" ended"
+		return snapshot
+	default:
+	}
 	if err != nil || x.header == nil {
 		c.noAnswer(h, &snapshot, started)
 		return snapshot
 	}
 	c.silent = 0
-	c.answers()
+	c.answers(h)
 	fill(&snapshot, x.header)
 	if snapshot.Status == nvml.StatusStarting {
 		c.initialising(h, &snapshot)
@@ -72,19 +78,16 @@ func fill(s *nvml.Snapshot, header *wire.Header) {
 }
 
 // answers notes that the helper works.
-func (c *Client) answers() {
+func (c *Client) answers(h *helper) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.down = ""
+	if c.helper == h {
+		c.down = ""
+	}
 }
 
 // noAnswer is for a helper that said nothing at all, which it does even when the driver hangs.
 func (c *Client) noAnswer(h *helper, snapshot *nvml.Snapshot, started time.Time) {
-	select {
-	case <-h.gone: // it ended meanwhile; the supervisor says why, a moment later
-		return
-	default:
-	}
 	if snapshot.Status != nvml.StatusNoHelper {
 		snapshot.Status, snapshot.StatusSince = nvml.StatusNoHelper, started
 		snapshot.StatusError = helperName + " does not answer"

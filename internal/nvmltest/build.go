@@ -24,23 +24,31 @@ type built struct {
 }
 
 // helper is one memory per process, which is what sync.OnceValue is for; nothing changes it afterwards.
-var helper = sync.OnceValue(func() built {
+var helper = sync.OnceValue(func() built { return build("pitwall-nvml", "CGO_ENABLED=1") })
+
+func build(name, cgo string) built {
 	return locked(func(root, dir string) built {
-		path := filepath.Join(dir, "pitwall-nvml")
+		path := filepath.Join(dir, name)
 		cmd := exec.Command("go", "build", "-ldflags", "-s -w -extldflags=-Wl,-z,lazy", "-o", path, "./cmd/pitwall-nvml")
 		cmd.Dir = root
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "CGO_CFLAGS=-Wno-deprecated-declarations")
+		cmd.Env = append(os.Environ(), cgo, "CGO_CFLAGS=-Wno-deprecated-declarations")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return built{err: fmt.Errorf("building cmd/pitwall-nvml: %w\n%s", err, out)}
 		}
 		return built{path: path}
 	})
-})
+}
 
 // Helper returns the path of a freshly built cmd/pitwall-nvml, with cgo.
 func Helper(t testing.TB) string {
 	t.Helper()
 	return must(t, helper())
+}
+
+// HelperWithoutCgo returns the path of the program as it is built where there is no C compiler.
+func HelperWithoutCgo(t testing.TB) string {
+	t.Helper()
+	return must(t, build("pitwall-nvml-without-cgo", "CGO_ENABLED=0"))
 }
 
 // Library returns the path of the fake library, built without the functions missing.

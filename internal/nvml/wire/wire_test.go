@@ -29,8 +29,10 @@ func answer() Answer {
 			GPUInstance: -1, ComputeInstance: -1, State: nvml.DeviceOK, StateSince: time.Unix(1, 0), Time: time.Unix(2, 5),
 			Wall: time.Millisecond, CPU: time.Microsecond,
 			Readings: []nvml.Reading{
-				{Field: nvml.PowerUsage, Value: 612345}, {Field: nvml.NVLinkTxData, Index: 17, Value: 1 << 53},
-				{Field: nvml.FanSpeed, Absent: nvml.Unsupported}, {Field: nvml.GPMSMUtil, Value: -0.5},
+				{Field: nvml.PowerUsage, Value: 612345},
+				{Field: nvml.NVLinkTxData, Index: 17, Value: 1 << 53},
+				{Field: nvml.FanSpeed, Absent: nvml.Unsupported},
+				{Field: nvml.GPMSMUtil, Value: -0.5},
 			},
 			Processes: []nvml.Process{
 				{PID: 4_000_000_000, Type: nvml.MPSProcess, HasMemory: true, UsedMemory: 1 << 63, GPUInstance: 7, ComputeInstance: 0},
@@ -119,7 +121,7 @@ func TestTruncatedIsAnError(t *testing.T) {
 				}
 			}
 			payload := f.frame[headLength:]
-			for n := range len(payload) {
+			for n := range payload {
 				_, err := f.parse(payload[:n])
 				require.ErrorIs(t, err, ErrMalformed, "%d bytes of %d", n, len(payload))
 			}
