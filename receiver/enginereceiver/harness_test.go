@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -159,6 +160,7 @@ func eventually(t *testing.T, condition func() bool, what string) {
 type engine struct {
 	*httptest.Server
 	asked, running, most atomic.Int64
+	mu                   sync.Mutex
 }
 
 // startEngine serves the page, or what the handler does.
@@ -167,10 +169,10 @@ func startEngine(t *testing.T, handler http.HandlerFunc) *engine {
 	e := &engine{}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.asked.Add(1)
-		running := e.running.Add(1)
+		e.mu.Lock()
+		e.most.Store(max(e.most.Load(), e.running.Add(1)))
+		e.mu.Unlock()
 		defer e.running.Add(-1)
-		for most := e.most.Load(); running > most && !e.most.CompareAndSwap(most, running); most = e.most.Load() {
-		}
 		if handler != nil {
 			handler(w, r)
 			return

@@ -2,6 +2,7 @@ package enginereceiver
 
 import (
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"time"
@@ -35,7 +36,10 @@ func (p *page) describe(md pmetric.Metrics, o *outcome) {
 	if o.failure == "" {
 		up = 1
 	}
-	w.gauge(names.PitwallScrapeUp, up)
+	attributes := w.gauge(names.PitwallScrapeUp, up)
+	if p.version != "" {
+		attributes.PutStr(names.AttributePitwallTargetVersion, p.version)
+	}
 	w.gauge(names.PitwallScrapeFailed, 1-up)
 	w.gauge(names.PitwallScrapeDuration, o.took.Seconds())
 	if o.failure == "" {
@@ -58,8 +62,18 @@ func (p *page) describe(md pmetric.Metrics, o *outcome) {
 	w.counter(names.PitwallScrapeBadLines, p.total.badLines)
 	w.counter(names.PitwallScrapeLimited, p.total.limited)
 	w.counter(names.PitwallScrapeSkipped, p.total.skipped)
-	for _, kind := range slices.Sorted(maps.Keys(p.total.failures)) {
-		w.counter(names.PitwallErrors, p.total.failures[kind]).PutStr(names.AttributeErrorType, kind)
+	if len(p.total.failures) > 0 {
+		errors := w.sum(names.PitwallErrors)
+		for _, kind := range slices.Sorted(maps.Keys(p.total.failures)) {
+			w.count(errors, p.total.failures[kind]).PutStr(names.AttributeErrorType, kind)
+		}
+	}
+	// An engine that answered once is mapping's to report.
+	if p.total.lastSuccess.IsZero() && (p.target.Kind == targets.KindSGLang || p.target.Kind == targets.KindVLLM) {
+		point := w.metric(names.InferenceEngineUp).SetEmptyGauge().DataPoints().AppendEmpty()
+		point.SetTimestamp(w.at)
+		point.SetDoubleValue(0)
+		point.Attributes().PutStr(names.AttributeGenAIProviderName, p.target.Kind)
 	}
 }
 
@@ -77,27 +91,33 @@ func (w *writer) metric(name string) pmetric.Metric {
 	return m
 }
 
-func (w *writer) gauge(name string, value float64) {
+func (w *writer) gauge(name string, value float64) pcommon.Map {
 	point := w.metric(name).SetEmptyGauge().DataPoints().AppendEmpty()
 	point.SetDoubleValue(value)
-	w.point(point)
+	return w.point(point)
 }
 
-func (w *writer) counter(name string, value int64) pcommon.Map {
+func (w *writer) counter(name string, value int64) { w.count(w.sum(name), value) }
+
+func (w *writer) sum(name string) pmetric.Sum {
 	sum := w.metric(name).SetEmptySum()
 	sum.SetIsMonotonic(true)
 	sum.SetAggregationTemporality(pmetric.AggregationTemporalityCumulative)
+	return sum
+}
+
+func (w *writer) count(sum pmetric.Sum, value int64) pcommon.Map {
 	point := sum.DataPoints().AppendEmpty()
 	point.SetIntValue(value)
 	point.SetStartTimestamp(pcommon.NewTimestampFromTime(w.page.since))
-	w.point(point)
-	return point.Attributes()
+	return w.point(point)
 }
 
-func (w *writer) point(point pmetric.NumberDataPoint) {
+func (w *writer) point(point pmetric.NumberDataPoint) pcommon.Map {
 	point.SetTimestamp(w.at)
 	point.Attributes().PutStr(names.AttributePitwallComponent, w.page.r.set.ID.String())
 	point.Attributes().PutStr(names.AttributePitwallTarget, w.page.target.Name)
+	return point.Attributes()
 }
 
 // identity are the resource attributes of all that a page says. The role is engine where the target does not say another.
@@ -117,9 +137,12 @@ func identity(t *targets.Target) pcommon.Map {
 	return m
 }
 
-// resource is where the scrape's own points belong: the host of the engine or router.
+// resource is where the scrape's own points belong: the engine or router that was asked.
 func (p *page) resource() pcommon.Map {
 	m := identity(&p.target)
+	if _, found := m.Get(names.AttributeServiceInstanceID); !found {
+		m.PutStr(names.AttributeServiceInstanceID, net.JoinHostPort(p.target.Host, strconv.Itoa(p.target.Port)))
+	}
 	if _, found := m.Get(names.AttributeHostName); !found {
 		host := p.target.Host
 		if isLoopback(host) {

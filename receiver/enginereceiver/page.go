@@ -21,6 +21,10 @@ type page struct {
 	mapped *mapping.Target
 	since  time.Time
 	total  total
+
+	// version is what the engine says of itself, when it was last asked.
+	version   string
+	versionAt time.Time
 }
 
 // outcome is what one scrape brought.
@@ -61,6 +65,7 @@ func (p *page) scrape(ctx context.Context) {
 		p.total.failures[o.failure]++
 		p.r.counts.troubles.add(p.target.Name + ": " + err.Error())
 	}
+	p.askVersion(ctx, &o)
 	p.count(ctx, &o)
 	p.describe(md, &o)
 	p.consume(ctx, md)

@@ -50,7 +50,10 @@ func TestEachTargetIsReported(t *testing.T) {
 	assert.Empty(t, l.values("pitwall.scrape.last_success_time", gone.name()))
 
 	resource := l.resourceOf("pitwall.scrape.up", good.name())
-	assert.Equal(t, map[string]any{"rl.run.id": "run-7", "rl.replica.id": int64(3), "rl.role": "engine", "host.name": "this-node"}, resource)
+	assert.Equal(t, map[string]any{
+		"rl.run.id": "run-7", "rl.replica.id": int64(3), "rl.role": "engine", "host.name": "this-node",
+		"service.instance.id": good.name(),
+	}, resource)
 	point := l.points("pitwall.scrape.up", good.name())[0]
 	assert.Equal(t, map[string]any{"pitwall.component": "engine/test", "pitwall.target": good.name()}, point.Attributes().AsRaw())
 }
@@ -205,4 +208,50 @@ func TestAnAddressInUseIsSaidWithItsKey(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, made.Start(t.Context(), componenttest.NewNopHost()), "'targets::registration::endpoint'")
 	require.NoError(t, made.Shutdown(t.Context()))
+}
+
+func TestAnEngineThatNeverAnsweredIsDownWhereItsKindIsKnown(t *testing.T) {
+	gone := startEngine(t, nil)
+	gone.Close()
+	l := newLab(t, nil, static(targets.Spec{Endpoint: gone.URL, Kind: targets.KindVLLM}))
+	eventually(t, func() bool { return len(l.values("pitwall.scrape.up", gone.name())) > 0 }, "a scrape")
+	md := l.sink.AllMetrics()[0].ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics()
+	last := md.At(md.Len() - 1)
+	assert.Equal(t, "inference.engine.up", last.Name())
+	assert.Equal(t, 0.0, last.Gauge().DataPoints().At(0).DoubleValue())
+	assert.Equal(t, map[string]any{"gen_ai.provider.name": "vllm"}, last.Gauge().DataPoints().At(0).Attributes().AsRaw())
+}
+
+// The paths are those of SGLang's http_server.py and of vLLM's api_server.py.
+func TestTheVersionIsAskedForOnce(t *testing.T) {
+	f := func(page string, answers map[string]string, want string) {
+		t.Helper()
+		var asked atomic.Int64
+		e := startEngine(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/metrics" {
+				_, _ = w.Write([]byte(page))
+				return
+			}
+			asked.Add(1)
+			body, found := answers[r.URL.Path]
+			if !found {
+				http.NotFound(w, r)
+				return
+			}
+			_, _ = w.Write([]byte(body))
+		})
+		l := newLab(t, nil, static(targets.Spec{Endpoint: e.URL}))
+		eventually(t, func() bool { return len(l.values("pitwall.scrape.up", e.name())) > 3 }, "scrapes")
+		got, _ := l.points("pitwall.scrape.up", e.name())[3].Attributes().Get("pitwall.target.version")
+		assert.Equal(t, want, got.Str())
+		assert.LessOrEqual(t, asked.Load(), int64(2), "not at every scrape")
+	}
+	const sglang, vllm = metricsPage, "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{model_name=\"m\",engine=\"0\"} 1\n"
+	f(sglang, map[string]string{"/server_info": `{"model_path": "m", "version": "0.5.18"}`}, "0.5.18")
+	f(sglang, map[string]string{"/get_server_info": `{"version": "0.4.6"}`}, "0.4.6")
+	f(sglang, nil, "")
+	f(vllm, map[string]string{"/version": `{"version": "0.26.0"}`}, "0.26.0")
+	f(vllm, map[string]string{"/version": `<html>`}, "")
+	f(vllm, map[string]string{"/version": `{"version": "` + string(make([]byte, 100)) + `"}`}, "")
+	f("# TYPE other gauge\nother 1\n", map[string]string{"/version": `{"version": "1"}`}, "")
 }
