@@ -10,7 +10,7 @@ import (
 
 func main() {
 	rounds := flag.Int("rounds", 5, "counted rounds; one more comes before them")
-	only := flag.String("only", "", "exporters or collectors; empty for both")
+	only := flag.String("only", "", "exporters, collectors or scrapes; empty for all")
 	flag.Parse()
 	if err := run(context.Background(), *rounds, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -26,14 +26,14 @@ func run(ctx context.Context, rounds int, only string) error {
 	if _, err := os.Stat(filepath.Join(root, "bin", "pitwall-clickhouse")); err != nil {
 		return fmt.Errorf("run make deps build first, and this in the repository's root: %w", err)
 	}
-	if only != "collectors" {
-		if err := benchExporters(ctx, root, rounds); err != nil {
-			return err
-		}
-	}
-	if only != "exporters" {
-		if err := benchCollectors(ctx, root, rounds); err != nil {
-			return err
+	for _, part := range []struct {
+		name  string
+		bench func(context.Context, string, int) error
+	}{{"exporters", benchExporters}, {"collectors", benchCollectors}, {"scrapes", benchScrapes}} {
+		if only == "" || only == part.name {
+			if err := part.bench(ctx, root, rounds); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

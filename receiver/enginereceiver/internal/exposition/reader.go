@@ -21,6 +21,7 @@ type Reader struct {
 	openMetrics bool
 	err         error
 	bad         Bad
+	good        int // where in body the first bad line is, if there is one
 	badLines    int
 	samples     int
 
@@ -33,6 +34,13 @@ type Reader struct {
 	sample Sample
 	family int
 	name   []byte // of which family and part are known, see resolve
+
+	// memory and expect are what Follow gave. following is set as long as the body is like the one before; followed are
+	// the samples and metadata the metadata lines that were so.
+	memory             *Memory
+	expect             func() Known
+	following          bool
+	followed, metadata int
 }
 
 // maxLineBytes is half of the label length at which prometheus' labels panic.
@@ -67,6 +75,15 @@ func IsHTML(body []byte) bool {
 
 // Next advances to the next sample. It returns false at the end of the body.
 func (r *Reader) Next() bool {
+	if r.following && r.follow() || r.read() {
+		return true
+	}
+	r.remember()
+	return false
+}
+
+// read is Next by textparse.
+func (r *Reader) read() bool {
 	for {
 		if r.parser == nil && !r.start() {
 			return false
@@ -121,6 +138,11 @@ func (r *Reader) Sample() Sample { return r.sample }
 
 // Labels appends the labels of the current sample to dst, sorted by name, without the metric's name.
 func (r *Reader) Labels(dst []Label) []Label {
+	if r.parser == nil { // the sample was followed
+		r.parse(append(bytes.Clone(r.sample.Series), " 0\n"...))
+		_, _ = r.parser.Next() // succeeded for the same series before
+		defer func() { r.parser = nil }()
+	}
 	r.parser.Labels(&r.labels)
 	r.labels.Range(func(l labels.Label) {
 		if l.Name != model.MetricNameLabel {
@@ -156,17 +178,17 @@ func (r *Reader) setType(name []byte, kind model.MetricType) {
 	r.name = nil
 	declared, agrees := r.families.setType(name, typeOf(kind))
 	if !declared {
-		r.bad[LimitFamilies]++
+		r.reject(LimitFamilies, r.pos+r.offset())
 	}
 	if !agrees {
-		r.bad[BadTypeConflict]++
+		r.reject(BadTypeConflict, r.pos+r.offset())
 	}
 }
 
 func (r *Reader) declare(name []byte) *family {
 	fam := r.families.declare(name)
 	if fam == nil {
-		r.bad[LimitFamilies]++
+		r.reject(LimitFamilies, r.pos+r.offset())
 	}
 	return fam
 }
@@ -174,7 +196,7 @@ func (r *Reader) declare(name []byte) *family {
 // identify fills the sample from its series. It reports false for a sample over a limit.
 func (r *Reader) identify(series []byte, at *int64) bool {
 	if reason, ok := r.withinLimits(series); !ok {
-		r.bad[reason]++
+		r.reject(reason, r.pos+r.offset())
 		return false
 	}
 	s := &r.sample

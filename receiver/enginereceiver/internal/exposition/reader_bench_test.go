@@ -9,14 +9,22 @@ import (
 
 func BenchmarkReader(b *testing.B) {
 	body := expositiontest.VLLM(24, 1)
-	f := func(name string, each func(*exposition.Reader)) {
+	var known []exposition.Known
+	for r := exposition.NewReader(body, plain, exposition.DefaultLimits()); r.Next(); {
+		known = append(known, exposition.Known{Series: string(r.Sample().Series), Type: r.Sample().Type, Part: r.Sample().Part})
+	}
+	f := func(name string, memory *exposition.Memory, each func(*exposition.Reader)) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			samples := 0
 			for b.Loop() {
 				samples = 0
-				for r := exposition.NewReader(body, plain, exposition.DefaultLimits()); r.Next(); samples++ {
+				r := exposition.NewReader(body, plain, exposition.DefaultLimits())
+				if memory != nil {
+					r.Follow(memory, func() exposition.Known { return known[samples] })
+				}
+				for ; r.Next(); samples++ {
 					each(r)
 				}
 			}
@@ -24,7 +32,8 @@ func BenchmarkReader(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(samples), "ns/sample")
 		})
 	}
-	f("series", func(*exposition.Reader) {})
+	f("series", nil, func(*exposition.Reader) {})
+	f("followed", &exposition.Memory{}, func(*exposition.Reader) {})
 	var labels []exposition.Label
-	f("labels", func(r *exposition.Reader) { labels = r.Labels(labels[:0]) })
+	f("labels", nil, func(r *exposition.Reader) { labels = r.Labels(labels[:0]) })
 }

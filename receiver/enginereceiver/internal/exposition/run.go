@@ -83,7 +83,7 @@ func (r *Reader) offset() int { return cap(r.run) - cap(r.last) }
 
 // refuse counts a bad line. It reports false when that was the last one to tolerate.
 func (r *Reader) refuse(reason Reason) bool {
-	r.bad[reason]++
+	r.reject(reason, r.pos-1)
 	r.badLines++
 	if r.badLines < r.limits.BadLines {
 		return true
@@ -92,10 +92,21 @@ func (r *Reader) refuse(reason Reason) bool {
 	return false
 }
 
+// reject counts a line that is at that place in body.
+func (r *Reader) reject(reason Reason, at int) {
+	if r.bad == (Bad{}) {
+		r.good = at
+	}
+	r.bad[reason]++
+}
+
 // stop ends reading and counts the lines from there on.
 func (r *Reader) stop(from int, reason Reason) {
-	r.bad[reason] += bytes.Count(r.body[from:], []byte("\n"))
-	r.body, r.pos, r.parser = nil, 0, nil
+	if from < len(r.body) {
+		r.reject(reason, from)
+		r.bad[reason] += bytes.Count(r.body[from:], []byte("\n")) - 1
+	}
+	r.pos, r.parser = len(r.body), nil
 }
 
 // whole says whether what follows a series is all that OpenMetrics allows: a value, perhaps a timestamp, perhaps an
