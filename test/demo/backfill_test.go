@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/pitwall-otel/pitwall/internal/collectortest"
 	"github.com/pitwall-otel/pitwall/test/demo/simulation"
-	"github.com/pitwall-otel/pitwall/test/demo/telemetry"
 )
 
 const simulated = "(host LIKE 'train-%' OR host LIKE 'rollout-%')"
@@ -25,14 +25,23 @@ const simulated = "(host LIKE 'train-%' OR host LIKE 'rollout-%')"
 func TestBackfill(t *testing.T) {
 	c := collectortest.New(t, "config/single-node.yaml")
 	c.Start()
-	client, err := telemetry.NewClient("http://" + c.HTTP)
+	d, err := newDemo(options{otlp: "http://" + c.HTTP, past: time.Hour, step: 15 * time.Second, sick: true, seed: 1, texts: true}, time.Now())
 	require.NoError(t, err)
-	defer client.Close()
-	ledger := simulation.NewLedger()
-	ledger.Keep = true
-	o := options{backfill: time.Hour, step: 15 * time.Second, sick: true, seed: 1, texts: true}
-	require.NoError(t, backfill(t.Context(), client, ledger, o, time.Now()))
-	assert.Equal(t, ledger.PointCount, client.Sent.Points)
+	defer d.close()
+	for _, p := range d.players {
+		p.ledger.Keep = true
+	}
+	require.NoError(t, d.backfill(t.Context()))
+	ledger, points, spans, records := simulation.NewLedger(), int64(0), int64(0), int64(0)
+	for _, p := range d.players {
+		assert.Equal(t, int64(len(p.ledger.Points)+len(p.ledger.Histograms)), p.client.Sent.Points)
+		points, spans, records = points+p.client.Sent.Points, spans+p.client.Sent.Spans, records+p.client.Sent.Records
+		ledger.Points = append(ledger.Points, p.ledger.Points...)
+		ledger.Histograms = append(ledger.Histograms, p.ledger.Histograms...)
+		ledger.States = append(ledger.States, p.ledger.States...)
+		maps.Copy(ledger.Runs, p.ledger.Runs)
+		maps.Copy(ledger.GPUs, p.ledger.GPUs)
+	}
 
 	ask := func(query string) [][]string {
 		t.Helper()
@@ -44,20 +53,16 @@ func TestBackfill(t *testing.T) {
 		}
 		return rows
 	}
-	records := ledger.EventCount
-	for _, s := range ledger.States {
-		records += int64(telemetry.Records(s))
-	}
 	require.Eventually(t, func() bool {
-		return number(t, ask("SELECT count() FROM metric_points WHERE " + simulated)[0][0]) >= float64(ledger.PointCount) &&
+		return number(t, ask("SELECT count() FROM metric_points WHERE " + simulated)[0][0]) >= float64(points) &&
 			number(t, ask("SELECT count() FROM run_events")[0][0]) >= float64(records) &&
-			number(t, ask("SELECT count() FROM otel_traces")[0][0]) >= float64(client.Sent.Spans)
+			number(t, ask("SELECT count() FROM otel_traces")[0][0]) >= float64(spans)
 	}, 2*time.Minute, time.Second, "not everything has reached the tables")
 
 	t.Run("series", func(t *testing.T) { series(t, ledger, ask) })
 	t.Run("steps", func(t *testing.T) { steps(t, ledger, ask) })
 	t.Run("lists", func(t *testing.T) { lists(t, ledger, ask) })
-	t.Run("states", func(t *testing.T) { states(t, ledger, ask, client.Sent.Spans) })
+	t.Run("states", func(t *testing.T) { states(t, ledger, ask, spans) })
 	t.Run("troubles", func(t *testing.T) { troubles(t, ledger, ask) })
 	t.Run("schema", func(t *testing.T) {
 		assert.Zero(t, number(t, ask("SELECT count() FROM quarantined_points")[0][0]))
@@ -79,31 +84,47 @@ type total struct {
 	firstTime, lastTime int64 // Unix ms
 }
 
+func (w *total) add(p simulation.Point, value float64) {
+	w.count++
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		w.unfinite++
+	} else {
+		w.sum += value
+		w.size += math.Abs(value)
+	}
+	w.firstStep, w.lastStep = min(w.firstStep, p.Step), max(w.lastStep, p.Step)
+	w.firstTime, w.lastTime = min(w.firstTime, p.Time.UnixMilli()), max(w.lastTime, p.Time.UnixMilli())
+}
+
 // series compares every series of the table with the points of the ledger.
 func series(t *testing.T, ledger *simulation.Ledger, ask asker) {
 	want := map[identity]*total{}
-	for _, p := range ledger.Points {
-		name, scale := tableName(p)
+	add := func(p simulation.Point, name string, value float64) {
 		id := identity{p.By.Run, name, p.By.Host, p.By.Rank, 65535}
 		for _, a := range p.Attributes {
 			if a.Key == "rl.device.index" {
 				id.device, _ = a.Value.(int64)
 			}
 		}
-		w := want[id]
-		if w == nil {
-			w = &total{firstStep: math.MaxInt64, firstTime: math.MaxInt64}
-			want[id] = w
+		if want[id] == nil {
+			want[id] = &total{firstStep: math.MaxInt64, firstTime: math.MaxInt64}
 		}
-		w.count++
-		if v := p.Value * scale; math.IsNaN(v) || math.IsInf(v, 0) {
-			w.unfinite++
-		} else {
-			w.sum += v
-			w.size += math.Abs(v)
+		want[id].add(p, value)
+	}
+	for _, p := range ledger.Points {
+		name, scale := tableName(p)
+		add(p, name, p.Value*scale)
+	}
+	for _, h := range ledger.Histograms { // count, sum, and a row for each bucket with something in it
+		p, count := simulation.Point{By: h.By, Time: h.Time}, uint64(0)
+		for _, n := range h.Counts {
+			count += n
+			if n > 0 {
+				add(p, h.Metric+".bucket", float64(n))
+			}
 		}
-		w.firstStep, w.lastStep = min(w.firstStep, p.Step), max(w.lastStep, p.Step)
-		w.firstTime, w.lastTime = min(w.firstTime, p.Time.UnixMilli()), max(w.lastTime, p.Time.UnixMilli())
+		add(p, h.Metric+".count", float64(count))
+		add(p, h.Metric+".sum", h.Sum)
 	}
 	rows := ask(`SELECT run_id, metric, host, rank, device, count(), countIf(NOT isFinite(value)), sumIf(value, isFinite(value)),
 		min(step), max(step), toUnixTimestamp64Milli(min(event_time)), toUnixTimestamp64Milli(max(event_time))

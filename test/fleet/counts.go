@@ -211,3 +211,44 @@ func (c *counts) finished(r *request, at time.Duration, aborted bool) {
 		c.itl.observe(d.each.Seconds(), d.tokens)
 	}
 }
+
+// Histogram is what was observed since an engine's start: counts by upper bound, the last above all of them.
+type Histogram struct {
+	Bounds []float64
+	Counts []uint64
+	Sum    float64
+}
+
+// Histograms are those of an engine in seconds and bytes, whatever its version's units.
+type Histograms struct{ FirstToken, BetweenTokens, EndToEnd, QueueTime, Transfers, TransferredBytes Histogram }
+
+// Histograms has the buckets that the engine would serve now.
+func (e *Engine) Histograms() Histograms {
+	e.fleet.mu.Lock()
+	defer e.fleet.mu.Unlock()
+	all := newCounts(e.spec.Version)
+	for _, s := range e.ranks {
+		all.ttft.merge(s.counts.ttft)
+		all.itl.merge(s.counts.itl)
+		all.e2e.merge(s.counts.e2e)
+		all.queue.merge(s.counts.queue)
+		all.transferTime.merge(s.counts.transferTime)
+		all.transferSize.merge(s.counts.transferSize)
+	}
+	seconds, bytes := 1.0, 1.0
+	if e.spec.Version.sglang() {
+		seconds, bytes = 1e-3, 1<<20
+	}
+	return Histograms{
+		all.ttft.scaled(1), all.itl.scaled(1), all.e2e.scaled(1), all.queue.scaled(1),
+		all.transferTime.scaled(seconds), all.transferSize.scaled(bytes),
+	}
+}
+
+func (h *histogram) scaled(factor float64) Histogram {
+	bounds := make([]float64, len(h.bounds))
+	for i, b := range h.bounds {
+		bounds[i] = b * factor
+	}
+	return Histogram{bounds, h.buckets, h.sum * factor}
+}

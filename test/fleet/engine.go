@@ -195,9 +195,12 @@ func (e *Engine) byRank() []Totals {
 
 // start begins a life: everything from zero, on a free port.
 func (e *Engine) start() error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen for engine %s: %w", e.spec.Name, err)
+	var listener net.Listener
+	if !e.fleet.options.Offline {
+		var err error
+		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return fmt.Errorf("listen for engine %s: %w", e.spec.Name, err)
+		}
 	}
 	e.fleet.mu.Lock()
 	defer e.fleet.mu.Unlock()
@@ -216,11 +219,15 @@ func (e *Engine) start() error {
 			refreshed: e.fleet.now, prefillUntil: e.fleet.now,
 		})
 	}
-	e.address = listener.Addr().String()
+	if listener != nil {
+		e.address = listener.Addr().String()
+	}
 	e.life = &Life{Engine: e.spec.Name, Number: number, Address: e.address, Started: e.fleet.now, StartedAt: time.Now()}
 	e.fleet.lives = append(e.fleet.lives, e.life)
 	e.server = &http.Server{Handler: e.handler(e.life), ReadHeaderTimeout: 10 * time.Second}
-	e.fleet.serve(e.server, listener)
+	if listener != nil {
+		e.fleet.serve(e.server, listener)
+	}
 	return nil
 }
 

@@ -21,6 +21,8 @@ type Options struct {
 	Tick time.Duration
 	// KeepValues keeps every observation in the ledger, for the counts of buckets; it grows with the requests.
 	KeepValues bool
+	// Offline engines serve nothing: only the simulation and the ledger, for times that are past.
+	Offline bool
 }
 
 // Fleet is a set of engines that run. Close stops it.

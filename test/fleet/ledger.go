@@ -67,6 +67,10 @@ type Totals struct {
 
 	// Gauges as the engine reports them: SGLang's are frozen while it is idle.
 	Running, Waiting, KVTokens, KVCapacity int
+	// Requests in the queues of disaggregation.
+	Bootstrap, Inflight, Prealloc, Transferring int
+	Paused                                      bool
+	WeightUpdate                                time.Duration // how long the last one took
 }
 
 func (t *Totals) add(o Totals) {
@@ -111,6 +115,12 @@ func (t *Totals) add(o Totals) {
 	t.Waiting += o.Waiting
 	t.KVTokens += o.KVTokens
 	t.KVCapacity += o.KVCapacity
+	t.Bootstrap += o.Bootstrap
+	t.Inflight += o.Inflight
+	t.Prealloc += o.Prealloc
+	t.Transferring += o.Transferring
+	t.Paused = t.Paused || o.Paused
+	t.WeightUpdate = max(t.WeightUpdate, o.WeightUpdate)
 }
 
 // Life is one process of an engine, from its start to its end.

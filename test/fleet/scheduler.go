@@ -264,6 +264,8 @@ func (s *scheduler) totals(now time.Duration) Totals {
 	t.At = now
 	g := s.gauges
 	t.Running, t.Waiting, t.KVTokens, t.KVCapacity = g.running, g.waiting, g.kvTokens, s.capacity.KVTokens
+	t.Bootstrap, t.Inflight, t.Prealloc, t.Transferring = g.bootstrap, g.inflight, g.prealloc, g.waits
+	t.Paused, t.WeightUpdate = s.engine.paused, s.engine.weights
 	for _, d := range []*Durations{&t.QueueTime, &t.Transfers, &t.FirstToken, &t.BetweenTokens, &t.EndToEnd} {
 		d.Values = slices.Clip(d.Values)
 	}

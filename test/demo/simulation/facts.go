@@ -11,6 +11,9 @@ type Process struct {
 	Local   int64
 	Host    string
 	Replica int64 // of an engine; -1 otherwise
+	// Server and Port are where an engine serves; empty otherwise.
+	Server string
+	Port   int64
 }
 
 // Attribute is a key with a string, int64, float64 or bool.
@@ -42,6 +45,19 @@ type Point struct {
 	Attributes []Attribute
 }
 
+// Histogram is what was observed since the reading before: counts by upper bound, the last above all of them.
+type Histogram struct {
+	By         *Process
+	Since      time.Time
+	Time       time.Time
+	Metric     string
+	Unit       string
+	Bounds     []float64
+	Counts     []uint64
+	Sum        float64
+	Attributes []Attribute
+}
+
 // State is an interval of a lane; an End of zero is a state that nobody left.
 type State struct {
 	By       *Process
@@ -56,9 +72,8 @@ type State struct {
 	Step     int64
 	Begin    time.Time
 	End      time.Time
-	Seen     time.Time // of an open state: the last heartbeat
-	Expected float64   // seconds
-	Umbrella bool      // the whole step: a span rl.loop, no state of a lane
+	Expected float64 // seconds
+	Umbrella bool    // the whole step: a span rl.loop, no state of a lane
 }
 
 // Event is a log record with a name.
@@ -77,6 +92,7 @@ type Chunk struct {
 	Step       int64 // 0: no step
 	Tokens     int64 // trained on up to the end
 	Points     []Point
+	Histograms []Histogram
 	States     []State
 	Events     []Event
 }

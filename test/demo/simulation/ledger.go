@@ -10,8 +10,10 @@ import (
 type Ledger struct {
 	Keep   bool // keep every point, for Values and comparisons of rows
 	Points []Point
-	States []State
-	Events []Event
+	// Histograms, States and Events are kept along with the points.
+	Histograms []Histogram
+	States     []State
+	Events     []Event
 
 	Runs map[string]*RunLedger
 	GPUs map[Device]*DeviceLedger
@@ -80,6 +82,7 @@ func (l *Ledger) Add(spec Spec, c *Chunk) {
 	l.StateCount += int64(len(c.States))
 	if l.Keep {
 		l.Points = append(l.Points, c.Points...)
+		l.Histograms = append(l.Histograms, c.Histograms...)
 		l.States = append(l.States, c.States...)
 		l.Events = append(l.Events, c.Events...)
 	}

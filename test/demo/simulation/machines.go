@@ -56,14 +56,14 @@ func (t *Timeline) readMachines(c *Chunk) {
 				continue
 			}
 			for _, s := range c.States {
-				if s.By != g.owner || s.Depth > 0 || s.Umbrella {
-					continue
+				if s.By == g.owner && s.Depth == 0 && !s.Umbrella && !s.End.IsZero() {
+					g.work = append(g.work, work{s.Begin, s.End, uses(s.Phase)})
 				}
-				end := s.End
-				if end.IsZero() {
-					end = c.End
+			}
+			for _, s := range t.hung {
+				if s.By == g.owner {
+					g.work = append(g.work, work{c.Begin, c.End, uses(s.Phase)})
 				}
-				g.work = append(g.work, work{s.Begin, end, uses(s.Phase)})
 			}
 		}
 		for ; !m.next.After(c.End); m.next = m.next.Add(t.spec.Cadence) {

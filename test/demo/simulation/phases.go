@@ -148,16 +148,23 @@ func (t *Timeline) lay(c *Chunk, p plan) {
 	}
 }
 
-// hang is the end of a sick run: all ranks enter an update that SlowRank never ends.
+// hang is the rest of a sick run, a minute at a time: all ranks have entered an update that nobody leaves.
 func (t *Timeline) hang() *Chunk {
-	t.finished = true
-	c := &Chunk{Begin: t.now, End: t.spec.End, Attempt: t.attempt, Tokens: t.tokens, Step: t.step + 1}
-	trace := t.trace("step", c.Step)
-	for _, by := range append([]*Process{t.controller}, t.trainers...) {
-		s := t.state(by, trace, "actor_update", "update_actor", "productive", c.Begin, time.Time{})
-		s.Step, s.Seen, s.Expected = c.Step, c.End.Add(-time.Second), t.spec.seconds(8).Seconds()
-		c.States = append(c.States, s)
+	c := t.chunk(time.Minute)
+	c.Step = t.step + 1
+	if !t.spec.End.IsZero() && !c.End.Before(t.spec.End) {
+		c.End, t.finished = t.spec.End, true
 	}
+	if t.hung == nil {
+		trace := t.trace("step", c.Step)
+		for _, by := range append([]*Process{t.controller}, t.trainers...) {
+			s := t.state(by, trace, "actor_update", "update_actor", "productive", c.Begin, time.Time{})
+			s.Step, s.Expected = c.Step, t.spec.seconds(8).Seconds()
+			t.hung = append(t.hung, s)
+		}
+		c.States = t.hung
+	}
+	t.now = c.End
 	t.readMachines(c)
 	return c
 }

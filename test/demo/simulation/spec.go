@@ -10,11 +10,12 @@ type Spec struct {
 	ID    string
 	Seed  uint64
 	Start time.Time
-	End   time.Time // no step that would end later
+	End   time.Time // no step that would end later; zero: the run goes on
 
 	Hosts      []string // of the trainers, eight ranks each
 	EngineHost string   // with eight GPUs
 	Engines    int      // replicas there
+	EngineKind string   // sglang or vllm
 
 	LearningRate float64
 	Prompts      int64 // per step
@@ -23,10 +24,10 @@ type Spec struct {
 	StepTime time.Duration
 	// CrashAfterStep ends attempt 1; attempt 2 resumes from the last checkpoint. 0: no crash.
 	CrashAfterStep int64
-	// Finishes ends the run at End; otherwise it goes on after it.
+	// Finishes ends the run at End; otherwise nothing is known of what comes after it.
 	Finishes bool
-	// Sick is when troubles begin; zero: never. See Troubles.
-	Sick time.Time
+	// Sick is when troubles begin, Hangs when nothing moves any more; zero: never.
+	Sick, Hangs time.Time
 	// Texts sends prompts and answers of samples too (made-up ones); otherwise the content policy is off.
 	Texts bool
 	// Cadence is how often hosts and GPUs are read.
@@ -40,39 +41,49 @@ const (
 	LayersEvery     = 5
 	RanksPerHost    = 8
 
-	SlowRank       = 11 // its updates take SlowFactor times as long
-	SlowFactor     = 1.9
-	TailReplica    = 2 // its rollouts take TailFactor times as long
-	TailFactor     = 2.6
-	IdleDevice     = 7 // of the engine host: does nothing
-	HotDevice      = 3 // of the first host: too hot, slowed down
-	FailedDevice   = 5 // of the second host: Xid 79
-	FailedXid      = 79
-	HangsBeforeEnd = 20 * time.Minute // of the usual pace, when nothing moves any more
+	SlowRank     = 11 // its updates take SlowFactor times as long
+	SlowFactor   = 1.9
+	TailReplica  = 2 // its rollouts take TailFactor times as long
+	TailFactor   = 2.6
+	QueueReplica = 0 // gets more requests than it can take
+	FullReplica  = 1 // its KV cache is too small
+	IdleDevice   = 7 // of the engine host: does nothing
+	HotDevice    = 3 // of the first host: too hot, slowed down
+	FailedDevice = 5 // of the second host: Xid 79
+	FailedXid    = 79
 )
 
 // Runs are three: one that goes on, resumed once; an older one with other parameters that has finished; and, on request,
-// a sick one beside the first. The first and the sick one run from end-length to end, the older one before them.
-func Runs(seed uint64, end time.Time, length, stepTime time.Duration, sick bool) []Spec {
-	end = end.Truncate(time.Second).UTC()
-	steps := int64(length / stepTime)
+// a sick one beside the first. The older one is all before the past that the others have, and missing without a past.
+// Unless they go on, runs end now.
+func Runs(seed uint64, now time.Time, past, stepTime time.Duration, sick, goOn bool) []Spec {
+	now = now.Truncate(time.Second).UTC()
 	healthy := Spec{
-		ID: "qwen3-30b-grpo-07", Seed: seed, Start: end.Add(-length), End: end,
-		Hosts: []string{"train-a-0", "train-a-1"}, EngineHost: "rollout-a-0", Engines: 4,
+		ID: "qwen3-30b-grpo-07", Seed: seed, Start: now.Add(-past), End: now,
+		Hosts: []string{"train-a-0", "train-a-1"}, EngineHost: "rollout-a-0", Engines: 4, EngineKind: "sglang",
 		LearningRate: 1e-6, Prompts: 64, Group: 8, StepTime: stepTime, Cadence: 15 * time.Second,
-		CrashAfterStep: resumable(steps * 2 / 5),
+		CrashAfterStep: resumable(int64(past/stepTime) * 2 / 5),
 	}
-	older := healthy
-	older.ID, older.Seed = "qwen3-30b-grpo-06", seed+1
-	older.Start, older.End = healthy.Start.Add(-length-10*stepTime), healthy.Start.Add(-10*stepTime)
-	older.LearningRate, older.Prompts, older.CrashAfterStep, older.Finishes = 3e-6, 48, 0, true
-	runs := []Spec{older, healthy}
+	if goOn {
+		healthy.End = time.Time{}
+	}
+	runs := []Spec{healthy}
+	if past > 0 {
+		older := healthy
+		older.ID, older.Seed, older.EngineKind = "qwen3-30b-grpo-06", seed+1, "vllm"
+		older.Start, older.End = healthy.Start.Add(-past-10*stepTime), healthy.Start.Add(-10*stepTime)
+		older.LearningRate, older.Prompts, older.CrashAfterStep, older.Finishes = 3e-6, 48, 0, true
+		runs = []Spec{older, healthy}
+	}
 	if sick {
 		ill := healthy
 		ill.ID, ill.Seed = "qwen3-30b-grpo-08-sick", seed+2
 		ill.Hosts, ill.EngineHost = []string{"train-b-0", "train-b-1"}, "rollout-b-0"
 		ill.LearningRate, ill.CrashAfterStep = 2e-6, 0
-		ill.Sick = end.Add(-length / 2)
+		ill.Sick, ill.Hangs = now.Add(-past/2), now.Add(-past/6)
+		if past == 0 {
+			ill.Sick, ill.Hangs = now.Add(5*stepTime), now.Add(25*stepTime)
+		}
 		runs = append(runs, ill)
 	}
 	return runs
@@ -84,18 +95,6 @@ func resumable(step int64) int64 {
 		return 0
 	}
 	return step/CheckpointEvery*CheckpointEvery + CheckpointEvery/2
-}
-
-// hangs is when a sick run stops to move.
-func (s Spec) hangs() time.Time {
-	if s.Sick.IsZero() {
-		return time.Time{}
-	}
-	hang := s.End.Add(-time.Duration(float64(HangsBeforeEnd) * s.pace()))
-	if half := s.Sick.Add(s.End.Sub(s.Sick) / 2); hang.Before(half) {
-		hang = half
-	}
-	return hang
 }
 
 // pace is how the step compares with one of 30 s.

@@ -18,7 +18,7 @@ type Timeline struct {
 	trainers         []*Process
 	rollouts         []*Process
 	machines         []*machine
-	since            time.Time
+	hung             []State
 	starts, finished bool
 }
 
@@ -26,7 +26,7 @@ type checkpoint struct{ step, tokens, samples int64 }
 
 // NewTimeline is at the start of the run.
 func NewTimeline(spec Spec) *Timeline {
-	t := &Timeline{spec: spec, now: spec.Start, reached: map[string]bool{}, starts: true, since: spec.Start}
+	t := &Timeline{spec: spec, now: spec.Start, reached: map[string]bool{}}
 	for _, host := range append(append([]string(nil), spec.Hosts...), spec.EngineHost) {
 		t.machines = append(t.machines, newMachine(spec, host))
 	}
@@ -64,11 +64,11 @@ func (t *Timeline) Next() *Chunk {
 	case t.step == t.spec.CrashAfterStep && t.attempt == 1 && t.step > 0:
 		return t.crash()
 	}
-	if hang := t.spec.hangs(); !hang.IsZero() && !t.now.Before(hang) {
+	if !t.spec.Hangs.IsZero() && !t.now.Before(t.spec.Hangs) {
 		return t.hang()
 	}
 	c := t.trainingStep()
-	if c.End.After(t.spec.End) {
+	if !t.spec.End.IsZero() && c.End.After(t.spec.End) {
 		return t.end()
 	}
 	t.commit(c)
@@ -139,7 +139,6 @@ func (t *Timeline) crash() *Chunk {
 	t.now = c.End
 	t.readMachines(c)
 	t.step, t.tokens, t.samples = t.saved.step, t.saved.tokens, t.saved.samples
-	t.since = c.End
 	t.begin(t.attempt + 1)
 	return c
 }

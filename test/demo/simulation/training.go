@@ -20,7 +20,7 @@ func (s Spec) diverges(at time.Time) bool {
 	if s.Sick.IsZero() {
 		return false
 	}
-	return !at.Before(s.Sick.Add(s.hangs().Sub(s.Sick) * 3 / 4))
+	return !at.Before(s.Sick.Add(s.Hangs.Sub(s.Sick) * 3 / 4))
 }
 
 // NullTarget is the share of routed slots that null experts should take.

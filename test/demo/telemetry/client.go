@@ -30,10 +30,13 @@ type Client struct {
 	schemaURL string
 	http      *http.Client
 
-	points []simulation.Point
-	states []simulation.State
-	events []simulation.Event
-	// Sent counts what was answered with success.
+	points     []simulation.Point
+	histograms []simulation.Histogram
+	spans      []simulation.State
+	moments    []moment
+	events     []simulation.Event
+	open       []simulation.State // begun, and nobody knows when they end
+	// Sent counts what was answered with success; a histogram is one point.
 	Sent struct{ Points, Spans, Records int64 }
 }
 
@@ -46,17 +49,42 @@ func NewClient(base string) (*Client, error) {
 	return &Client{base: base, schemaURL: registry.SchemaURL(), http: &http.Client{Timeout: time.Minute}}, nil
 }
 
-// Add takes a chunk over, and sends when enough has come together.
-func (c *Client) Add(ctx context.Context, chunk *simulation.Chunk) error {
-	c.points = append(c.points, chunk.Points...)
-	c.states = append(c.states, chunk.States...)
-	c.events = append(c.events, chunk.Events...)
-	for len(c.points) >= pointsPerRequest {
-		if err := c.sendPoints(ctx, pointsPerRequest); err != nil {
+// Add takes over what of the chunk happens after from and not after to, and sends when enough has come together.
+func (c *Client) Add(ctx context.Context, chunk *simulation.Chunk, from, to time.Time) error {
+	within := func(at time.Time) bool { return at.After(from) && !at.After(to) }
+	for _, p := range chunk.Points {
+		if within(p.Time) {
+			c.points = append(c.points, p)
+		}
+	}
+	for _, h := range chunk.Histograms {
+		if within(h.Time) {
+			c.histograms = append(c.histograms, h)
+		}
+	}
+	for _, e := range chunk.Events {
+		if within(e.Time) {
+			c.events = append(c.events, e)
+		}
+	}
+	for _, s := range c.open {
+		c.moments = appendMoments(c.moments, s, from, to)
+	}
+	for _, s := range chunk.States {
+		c.moments = appendMoments(c.moments, s, from, to)
+		switch {
+		case s.End.IsZero() && within(s.Begin):
+			c.open = append(c.open, s)
+		case within(s.End):
+			c.spans = append(c.spans, s)
+		}
+	}
+	if len(c.points) >= pointsPerRequest {
+		if err := c.sendPoints(ctx); err != nil {
 			return err
 		}
 	}
-	if len(c.states)+len(c.events) >= itemsPerRequest {
+	if len(c.spans)+len(c.moments)+len(c.events) >= itemsPerRequest {
 		return c.sendStates(ctx)
 	}
 	return nil
@@ -64,10 +92,8 @@ func (c *Client) Add(ctx context.Context, chunk *simulation.Chunk) error {
 
 // Flush sends what is left.
 func (c *Client) Flush(ctx context.Context) error {
-	if len(c.points) > 0 {
-		if err := c.sendPoints(ctx, len(c.points)); err != nil {
-			return err
-		}
+	if err := c.sendPoints(ctx); err != nil {
+		return err
 	}
 	return c.sendStates(ctx)
 }
@@ -75,23 +101,24 @@ func (c *Client) Flush(ctx context.Context) error {
 // Close gives up the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-func (c *Client) sendPoints(ctx context.Context, n int) error {
-	metrics := c.metrics(c.points[:n])
-	body, err := pmetricotlp.NewExportRequestFromMetrics(metrics).MarshalProto()
+func (c *Client) sendPoints(ctx context.Context) error {
+	if len(c.points)+len(c.histograms) == 0 {
+		return nil
+	}
+	body, err := pmetricotlp.NewExportRequestFromMetrics(c.metrics()).MarshalProto()
 	if err != nil {
 		return fmt.Errorf("encode metrics: %w", err)
 	}
 	if err := c.post(ctx, "/v1/metrics", body); err != nil {
 		return err
 	}
-	c.Sent.Points += int64(n)
-	c.points = append(c.points[:0], c.points[n:]...)
+	c.Sent.Points += int64(len(c.points) + len(c.histograms))
+	c.points, c.histograms = c.points[:0], c.histograms[:0]
 	return nil
 }
 
 func (c *Client) sendStates(ctx context.Context) error {
-	traces, logs := c.traces(c.states), c.logs(c.states, c.events)
-	if spans := traces.SpanCount(); spans > 0 {
+	if traces := c.traces(); traces.SpanCount() > 0 {
 		body, err := ptraceotlp.NewExportRequestFromTraces(traces).MarshalProto()
 		if err != nil {
 			return fmt.Errorf("encode spans: %w", err)
@@ -99,9 +126,9 @@ func (c *Client) sendStates(ctx context.Context) error {
 		if err := c.post(ctx, "/v1/traces", body); err != nil {
 			return err
 		}
-		c.Sent.Spans += int64(spans)
+		c.Sent.Spans += int64(traces.SpanCount())
 	}
-	if records := logs.LogRecordCount(); records > 0 {
+	if logs := c.logs(); logs.LogRecordCount() > 0 {
 		body, err := plogotlp.NewExportRequestFromLogs(logs).MarshalProto()
 		if err != nil {
 			return fmt.Errorf("encode log records: %w", err)
@@ -109,9 +136,9 @@ func (c *Client) sendStates(ctx context.Context) error {
 		if err := c.post(ctx, "/v1/logs", body); err != nil {
 			return err
 		}
-		c.Sent.Records += int64(records)
+		c.Sent.Records += int64(logs.LogRecordCount())
 	}
-	c.states, c.events = c.states[:0], c.events[:0]
+	c.spans, c.moments, c.events = c.spans[:0], c.moments[:0], c.events[:0]
 	return nil
 }
 

@@ -13,14 +13,11 @@ import (
 // heartbeat is how often an open state says that it still is one.
 const heartbeat = 10 * time.Second
 
-// traces makes a span of every state that has ended; one that is open has only its events.
-func (c *Client) traces(states []simulation.State) ptrace.Traces {
+// traces makes a span of every state that has ended.
+func (c *Client) traces() ptrace.Traces {
 	all := ptrace.NewTraces()
 	scopes := map[simulation.Process]ptrace.SpanSlice{}
-	for _, s := range states {
-		if s.End.IsZero() {
-			continue
-		}
+	for _, s := range c.spans {
 		spans, ok := scopes[*s.By]
 		if !ok {
 			resource := all.ResourceSpans().AppendEmpty()
@@ -54,8 +51,8 @@ func (c *Client) traces(states []simulation.State) ptrace.Traces {
 	return all
 }
 
-// logs makes a record of every event, and two or more of every state: begin, heartbeats, end.
-func (c *Client) logs(states []simulation.State, events []simulation.Event) plog.Logs {
+// logs makes a record of every event and of every moment of a state.
+func (c *Client) logs() plog.Logs {
 	all := plog.NewLogs()
 	scopes := map[simulation.Process]plog.LogRecordSlice{}
 	record := func(by *simulation.Process, at time.Time, name string) plog.LogRecord {
@@ -78,15 +75,10 @@ func (c *Client) logs(states []simulation.State, events []simulation.Event) plog
 		r.SetSeverityText("INFO")
 		return r
 	}
-	for _, s := range states {
-		if s.Umbrella {
-			continue
-		}
-		for _, m := range moments(s) {
-			state(record(s.By, m.at, "rl.state"), s, m)
-		}
+	for _, m := range c.moments {
+		m.fill(record(m.of.By, m.at, "rl.state"))
 	}
-	for _, e := range events {
+	for _, e := range c.events {
 		r := record(e.By, e.Time, e.Name)
 		put(r.Attributes(), e.Attributes)
 		if e.Error {
@@ -97,34 +89,37 @@ func (c *Client) logs(states []simulation.State, events []simulation.Event) plog
 	return all
 }
 
+// moment is when something is said of a state.
 type moment struct {
+	of simulation.State
 	op string
 	at time.Time
 }
 
-// Records is how many log records a state makes.
-func Records(s simulation.State) int { return len(moments(s)) }
-
-// moments of a state: its begin, every 10 s while it is open, its end.
-func moments(s simulation.State) []moment {
+// appendMoments appends those of a state after from and not after to: its begin, every 10 s while it is open, its end.
+func appendMoments(all []moment, s simulation.State, from, to time.Time) []moment {
 	if s.Umbrella {
-		return nil
+		return all
 	}
-	all := []moment{{"begin", s.Begin}}
-	last := s.End
-	if last.IsZero() {
-		last = s.Seen
+	within := func(at time.Time) bool { return at.After(from) && !at.After(to) }
+	if within(s.Begin) {
+		all = append(all, moment{s, "begin", s.Begin})
 	}
-	for at := s.Begin.Add(heartbeat); at.Before(last); at = at.Add(heartbeat) {
-		all = append(all, moment{"heartbeat", at})
+	beat := max(1, int64(from.Sub(s.Begin)/heartbeat)+1)
+	if from.Before(s.Begin) {
+		beat = 1
 	}
-	if !s.End.IsZero() {
-		all = append(all, moment{"end", s.End})
+	for at := s.Begin.Add(time.Duration(beat) * heartbeat); !at.After(to) && (s.End.IsZero() || at.Before(s.End)); at = at.Add(heartbeat) {
+		all = append(all, moment{s, "heartbeat", at})
+	}
+	if !s.End.IsZero() && within(s.End) {
+		all = append(all, moment{s, "end", s.End})
 	}
 	return all
 }
 
-func state(r plog.LogRecord, s simulation.State, m moment) {
+func (m moment) fill(r plog.LogRecord) {
+	s := m.of
 	r.SetTraceID(s.Trace)
 	r.SetSpanID(s.ID)
 	a := r.Attributes()
