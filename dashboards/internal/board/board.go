@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
@@ -123,5 +124,6 @@ func (b *Board) JSON() ([]byte, error) {
 	if err := encoder.Encode(b.dash); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.file, err)
 	}
-	return text.Bytes(), nil
+	// What the SDK's types encode themselves is escaped for HTML, and queries are full of it.
+	return []byte(strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(text.String())), nil
 }
