@@ -43,6 +43,7 @@ type gpu struct {
 	used   lastSeen
 
 	lostSince time.Time
+	room      []nvml.Reading
 }
 
 func newGPU(lib *library, events *events, p *pipe, o options, index int) *gpu {
@@ -88,7 +89,7 @@ func (g *gpu) collect(classes nvml.Class) (devices []nvml.Device) {
 			return []nvml.Device{g.unreachable(ret)}
 		}
 	}
-	s := newSession(g.lib, &g.memory, classes, started)
+	s := newSession(g.lib, &g.memory, classes, started, g.room)
 	device := g.device
 	device.State, device.Time = nvml.DeviceOK, started
 	g.read(s, &device)
@@ -100,7 +101,7 @@ func (g *gpu) collect(classes nvml.Class) (devices []nvml.Device) {
 	devices = g.readMIGs(devices, classes, started)
 	devices = g.readVGPUs(devices, s, started)
 	s.sort()
-	devices[0].Readings = s.readings
+	devices[0].Readings, g.room = s.readings, s.readings
 	devices[0].Wall, devices[0].CPU = time.Since(started), threadCPU()-cpu
 	return devices
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -18,8 +19,12 @@ const (
 	exitAgain  = 75 // start me again: only a new process can load the driver anew
 )
 
-// gcPercent trades a little CPU for memory: the heap is a few hundred kilobytes, the runtime's default lets it double.
-const gcPercent = 25
+const (
+	// gcPercent trades a little CPU for memory: the heap is small, and the runtime's default lets it grow to 4 MiB.
+	gcPercent = 25
+	// maxProcs bounds the threads that run our code. Those that wait in the library do not count.
+	maxProcs = 4
+)
 
 // options are the command line's.
 type options struct {
@@ -31,12 +36,13 @@ type options struct {
 
 func main() {
 	debug.SetGCPercent(gcPercent)
+	runtime.GOMAXPROCS(min(maxProcs, runtime.GOMAXPROCS(0)))
 	var o options
 	flags := flag.NewFlagSet("pitwall-nvml", flag.ContinueOnError)
 	flags.StringVar(&o.library, "library", "", "path of libnvidia-ml.so.1; empty for the loader's choice")
 	flags.DurationVar(&o.relist, "relist", time.Minute, "how often to look for other GPUs and MIG devices")
 	flags.DurationVar(&o.initRetry, "init-retry", 15*time.Second, "how long to wait before a driver that cannot start is tried again")
-	flags.DurationVar(&o.lostRetry, "lost-retry", 5*time.Minute, "how long after a GPU was lost to load the driver anew")
+	flags.DurationVar(&o.lostRetry, "lost-retry", 15*time.Minute, "how long after a GPU was lost to load the driver anew")
 	if err := flags.Parse(os.Args[1:]); err != nil || flags.NArg() > 0 {
 		os.Exit(exitUsage)
 	}

@@ -131,7 +131,7 @@ func (g *gpu) forgetMIGs() {
 // readMIGs asks for what a MIG device has of its own.
 func (g *gpu) readMIGs(devices []nvml.Device, classes nvml.Class, now time.Time) []nvml.Device {
 	for _, m := range g.migs {
-		s := newSession(g.lib, &m.memory, classes, now)
+		s := newSession(g.lib, &m.memory, classes, now, nil)
 		for i := range m.calls {
 			s.call(m.handle, i, &m.calls[i])
 		}

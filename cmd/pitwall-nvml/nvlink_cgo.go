@@ -38,7 +38,7 @@ func (s *session) nvlinks(d gonvml.Device, l *links) {
 		found++
 		s.present(nvml.NVLinkUp, uint16(link), float64(state))
 		if state == gonvml.FEATURE_ENABLED {
-			up = append(up, linkValues(uint32(link))...)
+			up = append(up, s.linkValues(uint32(link))...)
 		}
 	}
 	if found == 0 {
@@ -54,14 +54,18 @@ func (s *session) nvlinks(d gonvml.Device, l *links) {
 	s.linkErrors(d, up)
 }
 
-// linkValues lists what is asked of a link. The first is NVLinkReplays.
-func linkValues(link uint32) []value {
+// linkValues lists what is asked of a link. GPUs that do not tell a link's speed may tell what all links have.
+func (s *session) linkValues(link uint32) []value {
 	index := uint16(link)
+	speed := value{id: gonvml.FI_DEV_NVLINK_GET_SPEED, scope: link, field: nvml.NVLinkSpeed, index: index}
+	if s.memory.values[speed.key()] == nvml.Unsupported {
+		speed.id, speed.scope = gonvml.FI_DEV_NVLINK_SPEED_MBPS_COMMON, 0
+	}
 	return []value{
+		speed,
 		{id: gonvml.FI_DEV_NVLINK_ERROR_DL_REPLAY, scope: link, field: nvml.NVLinkReplays, index: index},
 		{id: gonvml.FI_DEV_NVLINK_ERROR_DL_RECOVERY, scope: link, field: nvml.NVLinkRecovers, index: index},
 		{id: gonvml.FI_DEV_NVLINK_ERROR_DL_CRC, scope: link, field: nvml.NVLinkCRC, index: index},
-		{id: gonvml.FI_DEV_NVLINK_GET_SPEED, scope: link, field: nvml.NVLinkSpeed, index: index},
 		{id: gonvml.FI_DEV_NVLINK_THROUGHPUT_DATA_TX, scope: link, field: nvml.NVLinkTxData, index: index},
 		{id: gonvml.FI_DEV_NVLINK_THROUGHPUT_DATA_RX, scope: link, field: nvml.NVLinkRxData, index: index},
 		{id: gonvml.FI_DEV_NVLINK_COUNT_XMIT_BYTES, scope: link, field: nvml.NVLinkTxBytes, index: index},

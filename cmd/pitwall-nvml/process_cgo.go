@@ -36,13 +36,26 @@ func endWithParent() error {
 
 // usage is what this process used since it started.
 func usage() nvml.Usage {
+	u := nvml.Usage{PID: os.Getpid(), RSS: resident()}
 	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		return nvml.Usage{PID: os.Getpid()}
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err == nil {
+		u.CPU, u.Wake = cpu(&r), uint64(r.Nvcsw+r.Nivcsw)
 	}
-	return nvml.Usage{
-		PID: os.Getpid(), CPU: cpu(&r), RSS: uint64(r.Maxrss) << 10, Wake: uint64(r.Nvcsw + r.Nivcsw),
+	return u
+}
+
+// resident returns the bytes of memory in use. Getrusage would tell those of the collector, if it has more: the highest
+// number is kept when a process becomes another program.
+func resident() uint64 {
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
 	}
+	var all, pages uint64
+	if _, err := fmt.Sscan(string(statm), &all, &pages); err != nil {
+		return 0
+	}
+	return pages * uint64(os.Getpagesize())
 }
 
 // threadCPU is what the calling thread used since it started.

@@ -32,11 +32,12 @@ type session struct {
 	lost     gonvml.Return // not SUCCESS when the device was lost on the way; nothing more is asked then
 }
 
-func newSession(lib *library, m *memory, classes nvml.Class, now time.Time) *session {
+// newSession begins a collection. The readings go into room, which is of the last one.
+func newSession(lib *library, m *memory, classes nvml.Class, now time.Time, room []nvml.Reading) *session {
 	if m.calls == nil || now.Sub(m.since) > forget {
 		m.clear(now)
 	}
-	return &session{lib: lib, memory: m, classes: classes, readings: make([]nvml.Reading, 0, 256)}
+	return &session{lib: lib, memory: m, classes: classes, readings: room[:0]}
 }
 
 func (s *session) wants(c nvml.Class) bool { return s.classes&c != 0 && s.lost == gonvml.SUCCESS }

@@ -49,7 +49,7 @@ type Snapshot struct {
 type Usage struct {
 	PID  int
 	CPU  time.Duration // user and system
-	RSS  uint64        // bytes, the highest so far
+	RSS  uint64        // bytes of memory in use
 	Wake uint64        // context switches, voluntary and involuntary
 }
 

@@ -237,7 +237,7 @@ int nvmlDeviceRegisterEvents(dev d, ull types, void *set) {
 }
 int nvmlEventSetWait_v2(void *set, struct event *out, uint ms) {
 	(void)set;
-	for (double until = now_s() + ms / 1e3; now_s() < until; usleep(2000)) {
+	for (double until = now_s() + ms / 1e3; now_s() < until; usleep(20000)) {
 		read_again();
 		const char *v = nth(NULL, "event.%d", told);
 		double from;
