@@ -38,7 +38,7 @@ func sglangRouterPage(workers int) string {
 	labels := func(w int, more string) string {
 		return fmt.Sprintf(`{engine_type="unified",model_name="Qwen/Qwen3-30B-A3B-Instruct-2507",moe_ep_rank="0"%s,pp_rank="0",tp_rank="0",worker_addr="http://10.0.0.%d:15000"`, more, w)
 	}
-	for _, name := range strings.Fields("num_running_reqs num_queue_reqs num_used_tokens token_usage full_token_usage gen_throughput " +
+	for name := range strings.FieldsSeq("num_running_reqs num_queue_reqs num_used_tokens token_usage full_token_usage gen_throughput " +
 		"num_grammar_queue_reqs kv_available_tokens kv_evictable_tokens kv_used_tokens decode_sum_seq_lens spec_accept_length " +
 		"spec_accept_rate max_total_num_tokens page_size num_pages context_len weight_load_duration_seconds num_paused_reqs " +
 		"new_token_ratio utilization is_cuda_graph cache_hit_rate lora_pool_slots_used") {
@@ -54,7 +54,7 @@ func sglangRouterPage(workers int) string {
 	} {
 		fmt.Fprintf(&b, "# HELP sglang_%s Counted.\n# TYPE sglang_%s counter\n", name, name)
 		for w := range workers {
-			for _, mode := range strings.Fields(modes) {
+			for mode := range strings.FieldsSeq(modes) {
 				more := ""
 				if mode != "x" {
 					more = fmt.Sprintf(`,mode="%s"`, mode)

@@ -32,7 +32,7 @@ func (l *line) derive(a attributes, o output) {
 		o.rank |= 1 << 48 // token_usage wins
 		l.add(registry.Metric(names.InferenceKVCacheUsage), a.without(names.AttributeInferenceKVCachePool), o, "")
 	case "sglang:num_paused_reqs":
-		o.flag = true
+		o.role = flagged
 		a = append(a.without(""), attribute{names.AttributeInferenceEngineState, "paused"})
 		l.add(registry.Metric(names.InferenceEngineState), a, o, "")
 	case "vllm:spec_decode_num_drafts_total":
@@ -75,7 +75,7 @@ func (l *line) fromLabels() {
 		}
 		metric := l.mapper.registry.Metric(one.name)
 		a := l.canonical(&schema.Mapping{Metric: metric}, labels)
-		l.add(metric, a, output{rank: l.rank, constant: one.value, scale: 1}, "")
+		l.add(metric, a, output{rank: l.rank, role: labelled, scale: one.value}, "")
 	}
 }
 
@@ -146,6 +146,9 @@ func (t *Target) derive(i *instance) {
 
 // vanish makes up = 0 for an engine that is not on the page. It reports false when there is nothing to say.
 func (t *Target) vanish(i *instance) bool {
+	if t.truncated {
+		return false
+	}
 	if i.worker && i.scrape+1 == t.scrape {
 		t.report.Vanished = append(t.report.Vanished, i.address)
 	}

@@ -12,9 +12,9 @@ func (t *Target) forget() {
 	if t.scrape%patience != 0 {
 		return
 	}
-	for raw, s := range t.series {
-		if s.scrape+patience <= t.scrape {
-			delete(t.series, raw)
+	for hash, s := range t.series {
+		if uint64(s.scrape)+patience <= t.scrape {
+			delete(t.series, hash)
 		}
 		s.stale = s.reason == DropMaxUnknown || s.reason == DropMaxWorkers
 	}

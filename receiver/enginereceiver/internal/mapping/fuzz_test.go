@@ -26,6 +26,16 @@ func FuzzMap(f *testing.F) {
 		f.Add(string(a), string(b))
 		f.Add(string(a), routed(string(b), "http://10.0.0.3:15001@3"))
 	}
+	for _, seed := range []string{
+		decoded(5) + prompted(7), queued("1", 3, 4), queued("2", 3, 4) + decoded(9),
+		"vllm:e2e_request_latency_seconds_bucket{le=\"1\"} 3\nvllm:e2e_request_latency_seconds_count 3\n",
+		"sglang:cached_tokens_total{cache_source=\"storage_a\",tp_rank=\"1\",pp_rank=\"2\",priority=\"3\",worker_addr=\"a:1\"} 3\n",
+		"# TYPE a summary\na{quantile=\"0.5\"} 1\na_sum 2\na_count 3\n# TYPE x_total counter\nx_total 1\n# TYPE x_created gauge\nx_created 1.77e9\n",
+		"vllm:cache_config_info{block_size=\"16\",num_gpu_blocks=\"7\",engine=\"0\"} 1\nprocess_start_time_seconds 1.77e9\n",
+	} {
+		f.Add(seed, seed)
+		f.Add(seed, decoded(1))
+	}
 	o := DefaultOptions()
 	o.ScopeName, o.KeepOriginal, o.MaxSeries, o.ForgetAfter = "engine", true, 500, 2
 	m, err := New(o)

@@ -11,21 +11,21 @@ import (
 	"github.com/pitwall-otel/pitwall/schema/names"
 )
 
-// series is what one line of the page means.
+// series is what one line of the page means. There are as many as lines, so it is small: of the line itself it has a hash
+// and the length.
 type series struct {
-	raw    string
+	hash   uint64
+	length uint32
+	scrape uint32 // the last one that had it
 	family *family
-	// reason is why it means nothing.
-	reason  Reason
-	part    exposition.Part
-	outputs []output
-	// starts is the instance whose process' start it tells.
-	starts   *instance
+	// instance is nil where there was none to be had.
 	instance *instance
-
-	// scrape is the last one that had it, position where on its page.
-	scrape   uint64
-	position int
+	outputs  []output
+	// follower is the series that stood behind it on the page.
+	follower *series
+	// reason is why it means nothing.
+	reason Reason
+	part   exposition.Part
 	// stale says that another look may find room for it.
 	stale bool
 }
@@ -66,14 +66,21 @@ func (s *series) judge(v float64) Reason {
 type output struct {
 	point *point
 	rank  rank
+	// scale multiplies the series' value. With labelled it is the value.
+	scale float64
 	slot  int32
 	how   combine
-	// constant is the value where the labels say it, NaN where the series does.
-	constant float64
-	// flag makes 1 of everything above 0.
-	flag  bool
-	scale float64
+	role  role
 }
+
+// role says where an output's value comes from.
+type role uint8
+
+const (
+	valued   role = iota
+	labelled      // the labels say it
+	flagged       // 1 for everything above 0
+)
 
 // line is a series while it is looked at.
 type line struct {
@@ -122,7 +129,6 @@ func (t *Target) resolve(f *family, part exposition.Part, labels []exposition.La
 	s.instance = l.instance
 	switch {
 	case f.starts:
-		s.starts = l.instance
 	case f.content:
 		l.fromLabels()
 	case f.mappings == nil || outside && f.producer == vllm:
@@ -133,7 +139,7 @@ func (t *Target) resolve(f *family, part exposition.Part, labels []exposition.La
 			l.original(false)
 		}
 	}
-	if len(s.outputs) == 0 && s.starts == nil && s.reason == kept {
+	if len(s.outputs) == 0 && !f.starts && s.reason == kept {
 		s.reason = DropInfo
 	}
 	return s
@@ -148,7 +154,7 @@ func (l *line) mapped() {
 		return
 	}
 	a := l.canonical(mapping, rest)
-	o := output{rank: l.rank, constant: math.NaN(), scale: mapping.Scale}
+	o := output{rank: l.rank, scale: mapping.Scale}
 	switch {
 	case l.several:
 		o.how = largest
@@ -197,6 +203,9 @@ func (l *line) output(key metricKey, unit string, a attributes, o output, part s
 		o.slot = p.hist.slot(l.bound, o.scale)
 	}
 	o.point = p
+	if l.series.outputs == nil {
+		l.series.outputs = make([]output, 0, 1)
+	}
 	l.series.outputs = append(l.series.outputs, o)
 	return p
 }
@@ -226,7 +235,7 @@ func (l *line) original(unknown bool) {
 		l.series.reason = DropMaxUnknown
 		return
 	}
-	p := l.output(key, "", a, output{constant: math.NaN(), scale: 1}, "")
+	p := l.output(key, "", a, output{scale: 1}, "")
 	if added {
 		p.unknown = true
 		l.unknown++

@@ -91,6 +91,9 @@ func TestWorkersThatVanish(t *testing.T) {
 	assert.Equal(t, []string{"a:1 inference.engine.up{} gauge 1 = 1", "b:1 inference.engine.up{} gauge 1 = 1", "vanished "}, up("a:1", "b:1"))
 	down := render(target.Down(noon()))
 	assert.Equal(t, "a:1 inference.engine.up{} gauge 1 = 0\nb:1 inference.engine.up{} gauge 1 = 0\n", down)
+	assert.Equal(t, []string{"a:1 inference.engine.up{} gauge 1 = 1", "b:1 inference.engine.up{} gauge 1 = 1", "vanished "}, up("a:1", "b:1"))
+	target.Truncated()
+	assert.Equal(t, []string{"a:1 inference.engine.up{} gauge 1 = 1", "vanished "}, up("a:1"), "what was cut off is not known")
 }
 
 func TestWorkerAddress(t *testing.T) {

@@ -1,11 +1,15 @@
 package mapping
 
 import (
+	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -46,6 +50,30 @@ func TestRecordedPages(t *testing.T) {
 			metrics, _ := newTarget(t, nil).Map(page(string(body)), noon())
 			golden(t, base[:len(base)-len(".prom")]+".txt", render(metrics))
 		})
+	}
+}
+
+// Each family of a live vLLM 0.26 means something, or is known to repeat others.
+func TestFamiliesOfLiveVLLM(t *testing.T) {
+	body, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "..", "shared", "samples", "vllm_v0.26.0_metric_families.txt"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Log("no list of families beside the repository: nothing to compare")
+		return
+	}
+	require.NoError(t, err)
+	kinds := map[string]exposition.Type{"gauge": exposition.Gauge, "counter": exposition.Counter, "histogram": exposition.Histogram}
+	m := newTarget(t, nil).mapper
+	for line := range strings.Lines(string(body)) {
+		name, kind, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || name == "#" {
+			continue
+		}
+		f := m.family(name, kinds[kind])
+		if name == "vllm:prompt_tokens_cached_total" {
+			assert.Equal(t, DropDenied, f.reason)
+			continue
+		}
+		assert.True(t, f.reason == kept && (f.mappings != nil || f.content), line)
 	}
 }
 

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"bytes"
+	"hash/maphash"
 	"math"
 	"time"
 
@@ -35,13 +36,14 @@ type Target struct {
 	families  map[familyKey]*family
 	current   *family
 	name      []byte // of current
-	unknown   int    // points under their own name that the registry does not know
+	truncated bool
+	unknown   int // points under their own name that the registry does not know
 
-	series map[string]*series
-	// order has the series of the scrape before, as they stood on the page, and next is the one that is expected now.
-	order, filling []*series
-	next           int
-	labels         []exposition.Label
+	// series are by their hash. first stood first on the page before, behind is the one that was read last.
+	series        map[uint64]*series
+	seed          maphash.Seed
+	first, behind *series
+	labels        []exposition.Label
 }
 
 type familyKey struct {
@@ -55,7 +57,8 @@ const maxFamilies = 20_000
 // NewTarget returns the state of one page, which belongs to one goroutine.
 func (m *Mapper) NewTarget(i Identity) *Target {
 	return &Target{
-		mapper: m, identity: i, instances: map[string]*instance{}, families: map[familyKey]*family{}, series: map[string]*series{},
+		mapper: m, identity: i, instances: map[string]*instance{}, families: map[familyKey]*family{}, series: map[uint64]*series{},
+		seed: maphash.MakeSeed(),
 	}
 }
 
@@ -70,19 +73,24 @@ func (t *Target) Map(r *exposition.Reader, at time.Time) (pmetric.Metrics, *Repo
 			t.observe(e, s.Value)
 		}
 	}
-	t.order, t.filling = t.filling, t.order
+	t.follow(nil)
 	bad := r.Bad()
-	complete := bad[exposition.LimitSamples] == 0 && bad[exposition.LimitBadLines] == 0
+	t.truncated = t.truncated || bad[exposition.LimitSamples] > 0 || bad[exposition.LimitBadLines] > 0
 	for _, i := range t.ordered {
 		if i.scrape == t.scrape {
-			i.complete = complete
+			i.complete = !t.truncated
 		}
 	}
 	out := t.emit()
+	t.truncated = false
 	t.expect()
 	t.forget()
 	return out, &t.report
 }
+
+// Truncated says that the page that Map is given next lacks its end. Engines that are not on it have not vanished, and a
+// count that is there again afterwards is not new. Map itself finds out where the reader stopped at a limit.
+func (t *Target) Truncated() { t.truncated = true }
 
 // Down returns inference.engine.up = 0 for the engines that the page had before, for a scrape that failed.
 func (t *Target) Down(at time.Time) pmetric.Metrics {
@@ -99,17 +107,15 @@ func (t *Target) begin(at time.Time) {
 		UnknownNames: t.report.UnknownNames[:0], Missing: t.report.Missing[:0],
 		Workers: t.report.Workers[:0], Vanished: t.report.Vanished[:0],
 	}
-	t.next, t.filling, t.current = 0, t.filling[:0], nil
+	t.behind, t.current = nil, nil
 }
 
 // find returns what the sample's series means, nil when that is nothing and was counted. In the order of the scrape before
-// it costs a comparison.
+// it costs a hash.
 func (t *Target) find(s *exposition.Sample, r *exposition.Reader) *series {
-	if t.next < len(t.order) {
-		if e := t.order[t.next]; e.raw == string(s.Series) && e.family.kind == s.Type {
-			t.next++
-			return t.use(e, s, r)
-		}
+	hash := maphash.Bytes(t.seed, s.Series)
+	if e := t.expected(); e != nil && e.is(hash, s) {
+		return t.use(e, s, r)
 	}
 	f := t.familyOf(s)
 	if f == nil || f.reason != kept {
@@ -120,34 +126,59 @@ func (t *Target) find(s *exposition.Sample, r *exposition.Reader) *series {
 		t.report.Dropped[reason]++
 		return nil
 	}
-	e := t.series[string(s.Series)]
+	e := t.series[hash]
 	switch {
-	case e != nil && e.family == f:
-		t.next = e.position + 1
-		return t.use(e, s, r)
+	case e != nil && e.is(hash, s):
 	case e == nil && len(t.series) >= t.mapper.options.MaxSeries:
 		t.report.Dropped[DropMaxSeries]++
 		return nil
+	default:
+		e = t.learn(f, hash, s, r)
 	}
-	return t.use(t.learn(f, s, r), s, r)
+	return t.use(e, s, r)
+}
+
+func (s *series) is(hash uint64, sample *exposition.Sample) bool {
+	return s.hash == hash && int(s.length) == len(sample.Series) && s.family.kind == sample.Type
+}
+
+// expected is the series that stood here on the page before.
+func (t *Target) expected() *series {
+	if t.behind == nil {
+		return t.first
+	}
+	return t.behind.follower
+}
+
+func (t *Target) follow(e *series) {
+	if t.behind == nil {
+		t.first = e
+	} else {
+		t.behind.follower = e
+	}
+	t.behind = e
 }
 
 // use notes that the scrape has the series, and makes it anew where its points were forgotten.
 func (t *Target) use(e *series, s *exposition.Sample, r *exposition.Reader) *series {
 	if e.forgotten() {
-		e = t.learn(e.family, s, r)
+		follower := e.follower
+		e = t.learn(e.family, e.hash, s, r)
+		e.follower = follower
 	}
-	e.family.used = t.scrape
-	e.scrape, e.position = t.scrape, len(t.filling)
-	t.filling = append(t.filling, e)
+	e.scrape, e.family.used = uint32(t.scrape), t.scrape
+	if t.expected() != e {
+		t.follow(e)
+	}
+	t.behind = e
 	return e
 }
 
-func (t *Target) learn(f *family, s *exposition.Sample, r *exposition.Reader) *series {
+func (t *Target) learn(f *family, hash uint64, s *exposition.Sample, r *exposition.Reader) *series {
 	t.labels = r.Labels(t.labels[:0])
 	e := t.resolve(f, s.Part, t.labels)
-	e.raw = string(s.Series)
-	t.series[e.raw] = e
+	e.hash, e.length = hash, uint32(len(s.Series))
+	t.series[hash] = e
 	return e
 }
 
@@ -181,9 +212,9 @@ func (t *Target) observe(e *series, v float64) {
 	}
 	e.instance.touch(t.scrape, t.at)
 	switch {
-	case e.starts != nil:
+	case e.family.starts:
 		t.report.Series++
-		if e.starts.started(v) {
+		if e.instance.started(v) {
 			t.report.Restarts++
 		}
 		return
@@ -227,9 +258,9 @@ func (t *Target) observe(e *series, v float64) {
 func (o *output) add(part exposition.Part, v float64) bool {
 	p := o.point
 	switch {
-	case !math.IsNaN(o.constant):
-		v = o.constant
-	case o.flag:
+	case o.role == labelled:
+		return p.take(o.scale, o)
+	case o.role == flagged:
 		v = min(1, math.Ceil(v))
 	}
 	if p.hist == nil {
