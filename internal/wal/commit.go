@@ -146,8 +146,9 @@ func (l *Log) encode(b *batch) {
 		l.tail = *l.uncut[0]
 	}
 	end := func() int64 { return seg.size + int64(len(l.buf)) }
-	cut := func() {
-		l.buf = appendCut(l.buf, seg.seed, end(), l.tail.bounds(), l.tail.rows, l.tail.sec)
+	cutTail := func() {
+		c := cut{bounds: l.tail.bounds(), rows: l.tail.rows, id: l.id, nonce: seg.nonce}
+		l.buf = c.append(l.buf, seg.seed, end(), l.tail.sec)
 		l.cuts = append(l.cuts, l.tail)
 		l.tail = span{seg: seg}
 	}
@@ -163,11 +164,11 @@ func (l *Log) encode(b *batch) {
 		l.tail.end = end()
 		l.tail.rows += int64(w.rows)
 		if l.tail.rows >= int64(l.opts.CutRows) {
-			cut()
+			cutTail()
 		}
 	}
 	if b.cut && l.tail.rows > 0 {
-		cut()
+		cutTail()
 	}
 }
 

@@ -40,8 +40,10 @@ import (
 // one folder have the same log id and go on with the same numbers and offsets;
 // without it a store would take the rows of one for a repetition of the other's.
 //
-// cut:  u64 start, u64 end, u64 rows: a range of the same segment; the record's
-// time is when its first record was appended. The offsets embrace whole records.
+// cut:  u64 start, u64 end, u64 rows: a range of the same segment; [16] log id,
+// u64 nonce: what else its token is made of, should no snapshot be readable. The
+// record's time is when its first record was appended. The offsets embrace whole
+// records.
 // done: u64 segment, u64 start, u64 end.
 const (
 	magic         = 0x5057 // "WP"

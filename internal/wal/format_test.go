@@ -35,10 +35,13 @@ func exampleSegment() []byte {
 	data(0)
 	data(1)
 	first := bounds{s.own.number, start, int64(len(b))}
-	b = appendCut(b, seed, int64(len(b)), first, 2, 1_700_000_000)
+	cutAt := func(at bounds, rows int64) {
+		b = cut{bounds: at, rows: rows, id: s.id, nonce: s.own.nonce}.append(b, seed, int64(len(b)), 1_700_000_000)
+	}
+	cutAt(first, 2)
 	second := int64(len(b))
 	data(2)
-	b = appendCut(b, seed, int64(len(b)), bounds{s.own.number, second, int64(len(b))}, 1, 1_700_000_000)
+	cutAt(bounds{s.own.number, second, int64(len(b))}, 1)
 	b = appendDone(b, seed, int64(len(b)), first)
 	data(3)
 	return b
@@ -59,7 +62,7 @@ func TestFormat_Golden(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, segmentName(3)), exampleSegment(), 0o600))
 	l := open(t, Options{Dir: dir, CutInterval: time.Hour, Logger: zap.NewNop()})
 	a, b := take(t, l), take(t, l)
-	require.Equal(t, "0102030405060708090a0b0c0d0e0f10-3-208-256-0000000000abcdef", a.Token())
+	require.Equal(t, "0102030405060708090a0b0c0d0e0f10-3-232-280-0000000000abcdef", a.Token())
 	require.Equal(t, seq(2, 3), ids(t, l, a))
 	require.True(t, strings.HasPrefix(b.Token(), "0102030405060708090a0b0c0d0e0f10-3-"))
 	require.Equal(t, seq(3, 4), ids(t, l, b))

@@ -3,48 +3,69 @@ package wal
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"go.uber.org/zap"
 )
 
-// countLost counts as damaged the rows of a log of which no snapshot can be read, as far as their records can. They are
-// not delivered: without the log's id they would get new tokens, and those that were stored would be stored twice.
-func (l *Log) countLost(numbers []uint64) {
-	found := newLedger()
-	for _, n := range numbers {
-		if err := l.findLost(n, found); err != nil {
-			l.log.Warn("cannot count the rows of a log segment", zap.String("file", l.segmentPath(n)), zap.Error(err))
+// findID is for a log of which no snapshot can be read: every cut has the log's id. What such a log refused when it also
+// had to leave a segment cannot be told from what it accepted any more.
+func (l *Log) findID(numbers []uint64) (id logID, found bool) {
+	for _, n := range slices.Backward(numbers) {
+		l.credulous(n, func(file io.ReaderAt, rec record) bool {
+			c, ok := decodeCut(n, rec.payload)
+			if rec.kind != kindCut || !ok {
+				return true
+			}
+			proof := scanner{file: file, seed: seedFor(c.id, n), end: rec.end}
+			if _, ok, _ := proof.at(rec.off); ok {
+				id, found = c.id, true
+			}
+			return !found
+		})
+		if found {
+			return id, true
 		}
 	}
-	for _, s := range found.spans {
-		l.stats.DamagedRows += s.rows
+	return id, false
+}
+
+// countLost counts as damaged the rows of a log that has lost its id, as far as its records can be read. They are not
+// delivered, because their headers cannot be trusted. None of them was handed out: not even one cut is left.
+func (l *Log) countLost(numbers []uint64) {
+	for _, n := range numbers {
+		l.credulous(n, func(_ io.ReaderAt, rec record) bool {
+			if rec.kind == kindData {
+				l.stats.DamagedRows += int64(rec.rows)
+			}
+			return true
+		})
 	}
 }
 
-func (l *Log) findLost(number uint64, found *ledger) error {
+// credulous yields the records of a segment whose payloads are good, whatever their headers prove, until yield says no.
+func (l *Log) credulous(number uint64, yield func(file io.ReaderAt, rec record) bool) {
 	seg := l.newSegment(snapshotSegment{number: number})
 	file, err := seg.reader()
 	if err != nil {
-		return err
+		l.log.Warn("cannot read a log segment", zap.String("file", seg.path), zap.Error(err))
+		return
 	}
 	defer seg.close()
 	info, err := file.Stat()
 	if err != nil {
-		return err
+		l.log.Warn("cannot read a log segment", zap.String("file", seg.path), zap.Error(err))
+		return
 	}
 	sc := scanner{credulous: true}
 	sc.reset(file, 0, 0, info.Size())
-	w := walker{seg: seg, found: found}
 	for {
 		rec, err := sc.next()
-		if errors.Is(err, io.EOF) {
-			break
+		if err != nil && !errors.Is(err, io.EOF) {
+			l.log.Warn("cannot read a log segment", zap.String("file", seg.path), zap.Error(err))
 		}
-		if err != nil {
-			return err
+		if err != nil || !yield(file, rec) {
+			return
 		}
-		w.record(rec)
 	}
-	w.flush()
-	return nil
 }

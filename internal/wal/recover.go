@@ -28,18 +28,21 @@ func (l *Log) recover() error {
 			return err
 		}
 	}
-	if snap == nil {
+	found := newLedger()
+	if snap != nil {
+		l.id = snap.id
+		if found, err = l.older(numbers[:base], snap); err != nil {
+			return err
+		}
+	} else if id, ok := l.findID(numbers); ok {
+		l.id = id
+	} else {
 		_, _ = rand.Read(l.id[:]) // never fails
 		l.countLost(numbers)
 		for _, n := range numbers {
 			l.setAside(l.segmentPath(n))
 		}
 		return nil
-	}
-	l.id = snap.id
-	found, err := l.older(numbers[:base], snap)
-	if err != nil {
-		return err
 	}
 	for _, n := range numbers[base:] {
 		if err := l.walk(n, found); err != nil {
@@ -188,16 +191,17 @@ func (l *Log) older(numbers []uint64, snap *snapshot) (*ledger, error) {
 // cut replaces the loose runs that a cut record covers by its range. Runs before
 // it have lost their own cut record and stay.
 func (f *ledger) cut(seg *segment, rec record) {
-	b, rows, ok := decodeCut(seg.number, rec.payload)
-	if !ok || b.end > rec.off {
+	c, ok := decodeCut(seg.number, rec.payload)
+	if !ok || c.end > rec.off {
 		return
 	}
+	seg.nonce = c.nonce // of the snapshot, or in its stead
 	for s := range f.loose {
-		if s.seg == seg && s.start >= b.start && s.end <= b.end {
+		if s.seg == seg && s.start >= c.start && s.end <= c.end {
 			f.drop(s)
 		}
 	}
-	f.add(&span{seg: seg, start: b.start, end: b.end, rows: rows, sec: rec.sec}, false)
+	f.add(&span{seg: seg, start: c.start, end: c.end, rows: c.rows, sec: rec.sec}, false)
 }
 
 func (f *ledger) done(rec record) {

@@ -110,25 +110,43 @@ func decodeSnapshot(b []byte) (*snapshot, error) {
 	return s, nil
 }
 
-const markBytes = 24
+const (
+	markBytes = 24
+	cutBytes  = markBytes + len(logID{}) + 8
+)
 
-// appendCut and appendDone append whole records for offset off.
-func appendCut(dst []byte, seed uint32, off int64, b bounds, rows int64, sec uint32) []byte {
-	var p [markBytes]byte
-	binary.LittleEndian.PutUint64(p[:], uint64(b.start))
-	binary.LittleEndian.PutUint64(p[8:], uint64(b.end))
-	binary.LittleEndian.PutUint64(p[16:], uint64(rows))
-	h := header{kind: kindCut, sec: sec, crc: checksum(p[:])}
-	return appendRecord(dst, seed, off, h, p[:])
+// cut is a range with all that its token is made of, so that damage to a snapshot gives no range another token.
+type cut struct {
+	bounds
+	rows  int64
+	id    logID
+	nonce uint64
 }
 
-func decodeCut(segment uint64, p []byte) (b bounds, rows int64, ok bool) {
-	if len(p) != markBytes {
-		return b, 0, false
+// append and appendDone append whole records for offset off.
+func (c cut) append(dst []byte, seed uint32, off int64, sec uint32) []byte {
+	le := binary.LittleEndian
+	p := make([]byte, 0, cutBytes)
+	p = le.AppendUint64(p, uint64(c.start))
+	p = le.AppendUint64(p, uint64(c.end))
+	p = le.AppendUint64(p, uint64(c.rows))
+	p = append(p, c.id[:]...)
+	p = le.AppendUint64(p, c.nonce)
+	return appendControl(dst, seed, off, kindCut, sec, p)
+}
+
+func decodeCut(segment uint64, p []byte) (c cut, ok bool) {
+	if len(p) != cutBytes {
+		return c, false
 	}
-	b = bounds{segment, int64(binary.LittleEndian.Uint64(p)), int64(binary.LittleEndian.Uint64(p[8:]))}
-	rows = int64(binary.LittleEndian.Uint64(p[16:]))
-	return b, rows, b.start >= 0 && b.end > b.start && rows >= 0
+	le := binary.LittleEndian
+	c = cut{
+		bounds: bounds{segment, int64(le.Uint64(p)), int64(le.Uint64(p[8:]))},
+		rows:   int64(le.Uint64(p[16:])),
+		id:     logID(p[markBytes:]),
+		nonce:  le.Uint64(p[markBytes+len(logID{}):]),
+	}
+	return c, c.start >= 0 && c.end > c.start && c.rows >= 0
 }
 
 func appendDone(dst []byte, seed uint32, off int64, b bounds) []byte {

@@ -20,7 +20,7 @@ type walker struct {
 // walk reads all records of a segment. A segment in which no record can be read
 // is set aside.
 func (l *Log) walk(number uint64, found *ledger) error {
-	// Without its own nonce its tokens are new ones.
+	// Without its own nonce, which a snapshot or a cut may tell, its tokens are new ones.
 	seg := l.newSegment(snapshotSegment{number, newNonce()})
 	file, err := seg.reader()
 	if err != nil {
