@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pitwall-otel/pitwall/internal/enginetest"
 )
 
 const (
@@ -54,8 +56,8 @@ func New(t *testing.T, config string, overrides ...string) *Collector {
 	root := repository(t)
 	c := &Collector{
 		Dir: t.TempDir(), Password: password(),
-		GRPC: freeAddress(t), HTTP: freeAddress(t), SQL: freeAddress(t), Health: freeAddress(t), Telemetry: freeAddress(t),
-		Engines: freeAddress(t), t: t, binary: filepath.Join(root, "bin", "pitwall"),
+		GRPC: enginetest.FreeAddress(t), HTTP: enginetest.FreeAddress(t), SQL: enginetest.FreeAddress(t), Health: enginetest.FreeAddress(t), Telemetry: enginetest.FreeAddress(t),
+		Engines: enginetest.FreeAddress(t), t: t, binary: filepath.Join(root, "bin", "pitwall"),
 	}
 	_, err := os.Stat(c.binary)
 	require.NoError(t, err, "run make deps build first")
@@ -229,14 +231,6 @@ func repository(t *testing.T) string {
 		require.NotEqual(t, filepath.Dir(folder), folder, "no go.mod above the test")
 		folder = filepath.Dir(folder)
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, listener.Close()) }()
-	return listener.Addr().String()
 }
 
 func port(address string) string {

@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -63,7 +65,7 @@ func Start(t testing.TB, opts ...Option) *Engine {
 	if o.dataDir == "" {
 		o.dataDir = t.TempDir()
 	}
-	e := &Engine{t: t, binary: binary, address: freeAddress(t), password: o.password}
+	e := &Engine{t: t, binary: binary, address: FreeAddress(t), password: o.password}
 	// A kept connection would look like a leaked goroutine to the tests of others.
 	e.http = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	e.args = append([]string{
@@ -206,14 +208,23 @@ func (e *Engine) Query(statement string) [][]string {
 	return rows
 }
 
-func freeAddress(t testing.TB) string {
+// FreeAddress returns an address of this machine that is free now, and unlikely to be taken before it is used or while
+// what uses it is being restarted: its port is below those that the kernel gives to clients, ip_local_port_range(7).
+func FreeAddress(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const low, high = 10_000, 32_768
+	for range 1000 {
+		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(low+rand.IntN(high-low)))
+		if err != nil {
+			continue
+		}
+		if err := listener.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return listener.Addr().String()
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	t.Fatal("no free port")
+	return ""
 }
 
 // output keeps the last 64 KiB written to it.
