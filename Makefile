@@ -88,6 +88,7 @@ bench: deps build ## Benchmarks of hot paths, then the figures of docs/benchmark
 generate: $(GENERATORS) ## Write cmd/pitwall, the schema's and the components' generated code, and format everything
 	$(TOOLS)/builder --config builder-config.yaml --skip-get-modules --skip-compilation
 	go run ./schema/generate
+	go run ./dashboards/generate
 	for f in $(METADATA); do (cd $$(dirname $$f) && $(TOOLS)/mdatagen metadata.yaml); done
 	$(TOOLS)/gofumpt -w .
 
