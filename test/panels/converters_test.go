@@ -42,8 +42,9 @@ func scalar[T any](pattern string, field data.FieldType) sqlutil.Converter {
 	return converter(pattern, reflect.TypeFor[T](), field, func(in any) (any, error) { return *in.(*T), nil })
 }
 
+// nullable asks for a pointer to a pointer, because the driver hands a nil over as a typed pointer; the SDK takes one off.
 func nullable[T any](pattern string, field data.FieldType) sqlutil.Converter {
-	return converter(pattern, reflect.TypeFor[*T](), field, func(in any) (any, error) { return *in.(**T), nil })
+	return converter(pattern, reflect.TypeFor[**T](), field, func(in any) (any, error) { return *in.(**T), nil })
 }
 
 func asJSON(pattern string) sqlutil.Converter {

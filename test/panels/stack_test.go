@@ -80,12 +80,8 @@ func freeAddress(t *testing.T) string {
 }
 
 // run executes a statement and returns what it answers, in TSV unless it names a format.
-func (s *stack) run(t *testing.T, format string, args ...any) string {
+func (s *stack) run(t *testing.T, statement string) string {
 	t.Helper()
-	statement := format
-	if len(args) > 0 {
-		statement = fmt.Sprintf(format, args...)
-	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+s.sql, strings.NewReader(statement))
 	require.NoError(t, err)
 	request.SetBasicAuth("default", s.password)
