@@ -119,7 +119,7 @@ FROM
 }
 
 func receivers() string {
-	like := func(template string) string { return query.AnyOf(template) }
+	like := query.AnyOf
 	return query.Text(`
 SELECT
     host AS collector,

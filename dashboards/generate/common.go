@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 
 	"github.com/pitwall-otel/pitwall/dashboards/internal/board"
@@ -74,12 +76,12 @@ LIMIT 1000`,
 }
 
 func quoted(texts ...string) string {
-	out := ""
+	var out strings.Builder
 	for i, text := range texts {
 		if i > 0 {
-			out += ", "
+			out.WriteString(", ")
 		}
-		out += query.Quote(text)
+		out.WriteString(query.Quote(text))
 	}
-	return out
+	return out.String()
 }

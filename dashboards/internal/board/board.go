@@ -26,21 +26,21 @@ const gridWidth = 24
 // Board is a dashboard under construction.
 type Board struct {
 	file string
-	dash dashboard.Dashboard
-	next uint32 // first free line of the grid
+	dash dashboard.Dashboard //nolint:staticcheck // the newer form cannot be provisioned by file
+	next uint32              // first free line of the grid
 }
 
 // New starts the dashboard with the uid "pitwall-<name>", which is written to <name>.json. Variables come first to last
 // in the order that they depend on each other.
 func New(name, title, description string, variables ...dashboard.VariableModel) *Board {
 	d := *dashboard.NewDashboard()
-	d.Uid, d.Title = cog.ToPtr("pitwall-"+name), cog.ToPtr("Pitwall / "+title)
-	d.Description = cog.ToPtr(fmt.Sprintf("%s Dashboards %s, for data of schema %s.", description, Version, SchemaRange))
+	d.Uid, d.Title = new("pitwall-"+name), new("Pitwall / "+title)
+	d.Description = new(fmt.Sprintf("%s Dashboards %s, for data of schema %s.", description, Version, SchemaRange))
 	d.Tags = []string{Tag, Tag + "-v" + Version}
-	d.Version, d.Editable = cog.ToPtr(uint32(revision)), cog.ToPtr(false)
+	d.Version, d.Editable = new(uint32(revision)), new(false)
 	d.GraphTooltip = cog.ToPtr(dashboard.DashboardCursorSyncCrosshair)
 	d.Time = &dashboard.DashboardDashboardTime{From: "now-6h", To: "now"}
-	d.Refresh, d.Timezone = cog.ToPtr("30s"), cog.ToPtr("browser")
+	d.Refresh, d.Timezone = new("30s"), new("browser")
 	d.Templating.List = append([]dashboard.VariableModel{datasourceVariable()}, variables...)
 	d.Links = []dashboard.DashboardLink{{
 		Title: "Pitwall", Type: dashboard.DashboardLinkTypeDashboards, Icon: "external link", Tooltip: "The other dashboards",
@@ -54,7 +54,7 @@ func (b *Board) File() string { return b.file }
 
 // Refresh sets how far back the dashboard looks at first, and how often it asks anew.
 func (b *Board) Refresh(from, every string) {
-	b.dash.Time.From, b.dash.Refresh = from, cog.ToPtr(every)
+	b.dash.Time.From, b.dash.Refresh = from, new(every)
 }
 
 // Annotate marks moments on the time axis of all panels: sql gives time, text and tags.
@@ -72,7 +72,7 @@ func (b *Board) Folded(title string, panels ...*Panel) { b.addRow(title, true, p
 
 func (b *Board) addRow(title string, folded bool, panels []*Panel) {
 	row := dashboard.NewRowPanel()
-	row.Title, row.Collapsed, row.Id = cog.ToPtr(title), folded, b.id("row", title)
+	row.Title, row.Collapsed, row.Id = new(title), folded, b.id("row", title)
 	row.GridPos = &dashboard.GridPos{X: 0, Y: b.next, W: gridWidth, H: 1}
 	b.next++
 	placed := b.place(title, panels)
@@ -96,7 +96,7 @@ func (b *Board) place(row string, panels []*Panel) []dashboard.Panel {
 			x, b.next, height = 0, b.next+height, 0
 		}
 		out := p.Panel
-		out.Id = cog.ToPtr(b.id(row, *p.Title))
+		out.Id = new(b.id(row, *p.Title))
 		out.GridPos = &dashboard.GridPos{X: x, Y: b.next, W: p.width, H: p.height}
 		x, height = x+p.width, max(height, p.height)
 		placed = append(placed, out)

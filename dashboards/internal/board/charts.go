@@ -17,12 +17,12 @@ func OverTime(text Text, sql string) *Panel {
 	p := newPanel("timeseries", text, FormatTimeSeries, sql, 8, 8)
 	p.Options = timeseries.Options{Legend: legend("lastNotNull", "max"), Tooltip: tooltip()}
 	p.defaults().Custom = &timeseries.FieldConfig{
-		DrawStyle: cog.ToPtr(common.GraphDrawStyleLine), LineWidth: cog.ToPtr(1.0), FillOpacity: cog.ToPtr(8.0),
-		ShowPoints: cog.ToPtr(common.VisibilityModeAuto), PointSize: cog.ToPtr(4.0),
+		DrawStyle: cog.ToPtr(common.GraphDrawStyleLine), LineWidth: new(1.0), FillOpacity: new(8.0),
+		ShowPoints: cog.ToPtr(common.VisibilityModeAuto), PointSize: new(4.0),
 		// Points that come rarely are joined up to an hour apart; a longer gap stays one.
-		SpanNulls: &common.BoolOrFloat64{Float64: cog.ToPtr(3600000.0)},
+		SpanNulls: &common.BoolOrFloat64{Float64: new(3600000.0)},
 	}
-	p.defaults().DisplayName = cog.ToPtr(seriesName)
+	p.defaults().DisplayName = new(seriesName)
 	return p
 }
 
@@ -35,10 +35,10 @@ func (p *Panel) Columns() *Panel {
 // Stacked puts the lines of a panel over time on each other, as bars or as areas.
 func (p *Panel) Stacked(bars bool) *Panel {
 	c := p.defaults().Custom.(*timeseries.FieldConfig)
-	c.Stacking = &common.StackingConfig{Mode: cog.ToPtr(common.StackingModeNormal), Group: cog.ToPtr("A")}
-	c.FillOpacity, c.LineWidth, c.SpanNulls = cog.ToPtr(60.0), cog.ToPtr(0.0), nil
+	c.Stacking = &common.StackingConfig{Mode: cog.ToPtr(common.StackingModeNormal), Group: new("A")}
+	c.FillOpacity, c.LineWidth, c.SpanNulls = new(60.0), new(0.0), nil
 	if bars {
-		c.DrawStyle, c.FillOpacity = cog.ToPtr(common.GraphDrawStyleBars), cog.ToPtr(90.0)
+		c.DrawStyle, c.FillOpacity = cog.ToPtr(common.GraphDrawStyleBars), new(90.0)
 	}
 	return p
 }
@@ -47,7 +47,7 @@ func (p *Panel) Stacked(bars bool) *Panel {
 func (p *Panel) Dots() *Panel {
 	switch c := p.defaults().Custom.(type) {
 	case *timeseries.FieldConfig:
-		c.ShowPoints, c.PointSize = cog.ToPtr(common.VisibilityModeAlways), cog.ToPtr(6.0)
+		c.ShowPoints, c.PointSize = cog.ToPtr(common.VisibilityModeAlways), new(6.0)
 	case *xychart.FieldConfig:
 		c.Show = cog.ToPtr(xychart.XYShowModePointsAndLines)
 	}
@@ -56,7 +56,7 @@ func (p *Panel) Dots() *Panel {
 
 // Log makes the scale logarithmic; what is not above 0 is not drawn.
 func (p *Panel) Log() *Panel {
-	scale := &common.ScaleDistributionConfig{Type: common.ScaleDistributionLog, Log: cog.ToPtr(10.0)}
+	scale := &common.ScaleDistributionConfig{Type: common.ScaleDistributionLog, Log: new(10.0)}
 	switch c := p.defaults().Custom.(type) {
 	case *timeseries.FieldConfig:
 		c.ScaleDistribution = scale
@@ -85,9 +85,9 @@ func xy(text Text, x, sql string) *Panel {
 		}, Series: []xychart.XYSeriesConfig{},
 	}
 	p.defaults().Custom = &xychart.FieldConfig{
-		Show: cog.ToPtr(xychart.XYShowModeLines), LineWidth: cog.ToPtr(int32(1)),
-		PointSize: &xychart.XychartFieldConfigPointSize{Fixed: cog.ToPtr(int32(4))},
+		Show: cog.ToPtr(xychart.XYShowModeLines), LineWidth: new(int32(1)),
+		PointSize: &xychart.XychartFieldConfigPointSize{Fixed: new(int32(4))},
 	}
-	p.defaults().DisplayName = cog.ToPtr(seriesName)
+	p.defaults().DisplayName = new(seriesName)
 	return p.Column(x, Unit("short"), Property{Id: "displayName", Value: x}, Property{Id: "custom.axisLabel", Value: x})
 }

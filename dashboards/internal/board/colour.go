@@ -44,7 +44,7 @@ func thresholds(first string, limits []Limit) *dashboard.ThresholdsConfig {
 		Mode: dashboard.ThresholdsModeAbsolute, Steps: []dashboard.Threshold{{Value: nil, Color: first}},
 	}
 	for _, limit := range limits {
-		config.Steps = append(config.Steps, dashboard.Threshold{Value: cog.ToPtr(limit.From), Color: limit.Colour})
+		config.Steps = append(config.Steps, dashboard.Threshold{Value: new(limit.From), Color: limit.Colour})
 	}
 	return config
 }
@@ -55,7 +55,7 @@ func noDataMapping() dashboard.ValueMapping {
 		Type: dashboard.MappingTypeSpecialValue,
 		Options: dashboard.DashboardSpecialValueMapOptions{
 			Match:  dashboard.SpecialValueMatchNullAndNan,
-			Result: dashboard.ValueMappingResult{Text: cog.ToPtr(noData), Color: cog.ToPtr(Gray), Index: cog.ToPtr(int32(0))},
+			Result: dashboard.ValueMappingResult{Text: new(noData), Color: new(Gray), Index: new(int32(0))},
 		},
 	}}
 }
@@ -64,7 +64,7 @@ func valueMapping(named []Named) dashboard.ValueMapping {
 	options := map[string]dashboard.ValueMappingResult{}
 	for i, n := range named {
 		options[n.Value] = dashboard.ValueMappingResult{
-			Text: cog.ToPtr(n.Text), Color: cog.ToPtr(n.Colour), Index: cog.ToPtr(int32(i + 1)),
+			Text: new(n.Text), Color: new(n.Colour), Index: new(int32(i + 1)),
 		}
 	}
 	return dashboard.ValueMapping{ValueMap: &dashboard.ValueMap{Type: dashboard.MappingTypeValueToText, Options: options}}

@@ -18,12 +18,12 @@ type Text struct{ Title, About, Unit string }
 
 func newPanel(kind string, text Text, format Format, sql string, width, height uint32) *Panel {
 	p := &Panel{width: width, height: height}
-	p.Type, p.Title, p.Description = kind, cog.ToPtr(text.Title), cog.ToPtr(text.About)
+	p.Type, p.Title, p.Description = kind, new(text.Title), new(text.About)
 	p.Datasource = datasource()
 	p.Targets = []variants.Dataquery{newQuery(format, sql)}
 	p.FieldConfig = &dashboard.FieldConfigSource{
 		Defaults: dashboard.FieldConfig{
-			Unit: cog.ToPtr(text.Unit), NoValue: cog.ToPtr(noData), Mappings: []dashboard.ValueMapping{noDataMapping()},
+			Unit: new(text.Unit), NoValue: new(noData), Mappings: []dashboard.ValueMapping{noDataMapping()},
 			Color: &dashboard.FieldColor{Mode: dashboard.FieldColorModeIdPaletteClassicByName},
 		},
 		Overrides: []dashboard.DashboardFieldConfigSourceOverrides{},
@@ -42,25 +42,25 @@ func (p *Panel) Size(width, height uint32) *Panel {
 
 // Range fixes the scale. What is a share goes from 0 to 1, or to 100.
 func (p *Panel) Range(least, most float64) *Panel {
-	p.defaults().Min, p.defaults().Max = cog.ToPtr(least), cog.ToPtr(most)
+	p.defaults().Min, p.defaults().Max = new(least), new(most)
 	return p
 }
 
 // FromZero lets the scale start at 0.
 func (p *Panel) FromZero() *Panel {
-	p.defaults().Min = cog.ToPtr(0.0)
+	p.defaults().Min = new(0.0)
 	return p
 }
 
 // Decimals fixes how many are shown.
 func (p *Panel) Decimals(n float64) *Panel {
-	p.defaults().Decimals = cog.ToPtr(n)
+	p.defaults().Decimals = new(n)
 	return p
 }
 
 // Every keeps the server from cutting time finer than points come; interval is such as "30s".
 func (p *Panel) Every(interval string) *Panel {
-	p.Interval = cog.ToPtr(interval)
+	p.Interval = new(interval)
 	return p
 }
 
@@ -92,7 +92,7 @@ func (p *Panel) Column(name string, properties ...Property) *Panel {
 }
 
 func link(title, url string) dashboard.DashboardLink {
-	return dashboard.DashboardLink{Title: title, Url: cog.ToPtr(url), Type: dashboard.DashboardLinkTypeLink, Tags: []string{}}
+	return dashboard.DashboardLink{Title: title, Url: new(url), Type: dashboard.DashboardLinkTypeLink, Tags: []string{}}
 }
 
 // legend is a list below the panel; with calcs it is a table of them.

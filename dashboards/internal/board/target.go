@@ -46,7 +46,7 @@ func newQuery(format Format, sql string) Query {
 
 // datasource refers to the dashboard's variable of that name.
 func datasource() *common.DataSourceRef {
-	return &common.DataSourceRef{Type: cog.ToPtr(DatasourceType), Uid: cog.ToPtr("${datasource}")}
+	return &common.DataSourceRef{Type: new(DatasourceType), Uid: new("${datasource}")}
 }
 
 // ImplementsDataqueryVariant makes Query a target of the SDK's panels.

@@ -16,7 +16,7 @@ func Number(text Text, sql string) *Panel {
 	p.Options = stat.Options{
 		GraphMode: common.BigValueGraphModeNone, ColorMode: common.BigValueColorModeValue,
 		JustifyMode: common.BigValueJustifyModeAuto, TextMode: common.BigValueTextModeAuto, WideLayout: true,
-		ReduceOptions:          common.ReduceDataOptions{Values: cog.ToPtr(true), Calcs: []string{"lastNotNull"}},
+		ReduceOptions:          common.ReduceDataOptions{Values: new(true), Calcs: []string{"lastNotNull"}},
 		PercentChangeColorMode: common.PercentChangeColorModeStandard, Orientation: common.VizOrientationAuto,
 	}
 	return p.Neutral()
@@ -29,7 +29,7 @@ func Bars(text Text, sql string) *Panel {
 		DisplayMode: common.BarGaugeDisplayModeBasic, ValueMode: common.BarGaugeValueModeColor,
 		NamePlacement: common.BarGaugeNamePlacementAuto, ShowUnfilled: true, Sizing: common.BarGaugeSizingAuto,
 		MinVizWidth: 8, MinVizHeight: 16, MaxVizHeight: 300, Legend: hidden(),
-		ReduceOptions: common.ReduceDataOptions{Values: cog.ToPtr(true), Calcs: []string{"lastNotNull"}},
+		ReduceOptions: common.ReduceDataOptions{Values: new(true), Calcs: []string{"lastNotNull"}},
 		Orientation:   common.VizOrientationHorizontal,
 	}
 	return p.Neutral()
@@ -39,7 +39,7 @@ func Bars(text Text, sql string) *Panel {
 func Table(text Text, sql string) *Panel {
 	p := newPanel("table", text, FormatTable, sql, 24, 10)
 	p.Options = table.Options{ShowHeader: true, CellHeight: cog.ToPtr(common.TableCellHeightSm)}
-	p.defaults().Custom = &table.FieldConfig{Align: common.FieldTextAlignmentAuto, Inspect: true, Filterable: cog.ToPtr(true)}
+	p.defaults().Custom = &table.FieldConfig{Align: common.FieldTextAlignmentAuto, Inspect: true, Filterable: new(true)}
 	return p
 }
 
@@ -50,18 +50,18 @@ func Heat(text Text, sql string) *Panel {
 	options.Color.Mode, options.Color.Scheme = cog.ToPtr(heatmap.HeatmapColorModeScheme), "RdYlGn"
 	options.RowsFrame = &heatmap.RowsHeatmapOptions{Layout: cog.ToPtr(common.HeatmapCellLayoutAuto)}
 	options.FilterValues = nil
-	options.CellValues = &heatmap.CellValues{Unit: cog.ToPtr(text.Unit)}
+	options.CellValues = &heatmap.CellValues{Unit: new(text.Unit)}
 	options.Legend.Show = true
 	p.Options = options
 	p.defaults().Custom = heatmap.NewFieldConfig()
-	p.defaults().DisplayName = cog.ToPtr(seriesName)
+	p.defaults().DisplayName = new(seriesName)
 	return p
 }
 
 // Colours of a heatmap: Grafana's name of the scheme and the values at its ends.
 func (p *Panel) Colours(scheme string, reverse bool, least, most float32) *Panel {
 	color := &p.Options.(*heatmap.Options).Color
-	color.Scheme, color.Reverse, color.Min, color.Max = scheme, reverse, cog.ToPtr(least), cog.ToPtr(most)
+	color.Scheme, color.Reverse, color.Min, color.Max = scheme, reverse, new(least), new(most)
 	return p
 }
 
@@ -77,19 +77,19 @@ func Lanes(text Text, sql string, named ...Named) *Panel {
 	p := newPanel("state-timeline", text, FormatTimeSeries, sql, 24, 12)
 	options := statetimeline.NewOptions()
 	options.ShowValue, options.Legend, options.Tooltip = common.VisibilityModeAuto, legend(), tooltip()
-	options.PerPage = cog.ToPtr(20.0)
+	options.PerPage = new(20.0)
 	p.Options = options
 	custom := statetimeline.NewFieldConfig()
-	custom.SpanNulls = &statetimeline.BoolOrUint32{Bool: cog.ToPtr(false)}
+	custom.SpanNulls = &statetimeline.BoolOrUint32{Bool: new(false)}
 	p.defaults().Custom = custom
-	p.defaults().DisplayName = cog.ToPtr(seriesName)
+	p.defaults().DisplayName = new(seriesName)
 	return p.Lights(Gray).Names(named...)
 }
 
 // Gap tells a timeline that a lane without a value for so many milliseconds has a hole.
 func (p *Panel) Gap(milliseconds uint32) *Panel {
 	custom := p.defaults().Custom.(*statetimeline.FieldConfig)
-	custom.InsertNulls = &statetimeline.BoolOrUint32{Uint32: cog.ToPtr(milliseconds)}
+	custom.InsertNulls = &statetimeline.BoolOrUint32{Uint32: new(milliseconds)}
 	return p
 }
 

@@ -22,6 +22,7 @@ func Check(boards []*Board, registry *schema.Registry) []string {
 		checkIdentity(f)
 		checkLayout(f)
 		checkVariables(f)
+		checkAnnotations(f)
 		for _, p := range b.panels() {
 			checkPanel(f, p)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-var fieldOfRow = regexp.MustCompile(`\$\{__data\.fields\.(\w+)(:\w+)?\}`) //nolint:gochecknoglobals // a constant of the rules
+var fieldOfRow = regexp.MustCompile(`\$\{__data\.fields\.(\w+)(:\w+)?\}`)
 
 // checkLinks: each link leads to a dashboard that is there, and sets variables that it has.
 func checkLinks(f *findings, boards map[string]*Board) {

@@ -99,14 +99,14 @@ func (n *Names) hasMetric(name string) bool {
 
 // What a query calls by name.
 var (
-	compared  = regexp.MustCompile(`\bmetric\s*(?:=|!=)\s*'([^']*)'`)                                                        //nolint:gochecknoglobals // a constant of the rules
-	matched   = regexp.MustCompile(`\bmetric\s+LIKE\s+'([^']*)'`)                                                            //nolint:gochecknoglobals // a constant of the rules
-	listed    = regexp.MustCompile(`\bmetric\s+IN\s*\(([^)]*)\)`)                                                            //nolint:gochecknoglobals // a constant of the rules
-	tagged    = regexp.MustCompile(`JSONExtract\w+\(tags_json, '([^']*)'`)                                                   //nolint:gochecknoglobals // a constant of the rules
-	keyed     = regexp.MustCompile(`\b(?:attributes|resource|LogAttributes|ResourceAttributes|SpanAttributes)\['([^']*)'\]`) //nolint:gochecknoglobals // a constant of the rules
-	happened  = regexp.MustCompile(`\bevent\s*=\s*'([^']*)'`)                                                                //nolint:gochecknoglobals // a constant of the rules
-	happening = regexp.MustCompile(`\bevent\s+IN\s*\(([^)]*)\)`)                                                             //nolint:gochecknoglobals // a constant of the rules
-	literal   = regexp.MustCompile(`'([^']*)'`)                                                                              //nolint:gochecknoglobals // a constant of the rules
+	compared  = regexp.MustCompile(`\bmetric\s*(?:=|!=)\s*'([^']*)'`)
+	matched   = regexp.MustCompile(`\bmetric\s+LIKE\s+'([^']*)'`)
+	listed    = regexp.MustCompile(`\bmetric\s+IN\s*\(([^)]*)\)`)
+	tagged    = regexp.MustCompile(`JSONExtract\w+\(tags_json, '([^']*)'`)
+	keyed     = regexp.MustCompile(`\b(?:attributes|resource|LogAttributes|ResourceAttributes|SpanAttributes)\['([^']*)'\]`)
+	happened  = regexp.MustCompile(`\bevent\s*=\s*'([^']*)'`)
+	happening = regexp.MustCompile(`\bevent\s+IN\s*\(([^)]*)\)`)
+	literal   = regexp.MustCompile(`'([^']*)'`)
 )
 
 // Reference is what a query calls by name: a metric, an attribute or an event.

@@ -86,6 +86,9 @@ func checkVariables(f *findings) {
 			f.add(where, "want the columns value and text")
 		}
 	}
+}
+
+func checkAnnotations(f *findings) {
 	for _, a := range f.board.Annotations.List {
 		where := "annotation " + quote(a.Name)
 		if a.Target == nil || (a.Target.Datasource != Datasource{datasourceType, datasourceUID}) || a.Datasource != a.Target.Datasource {

@@ -15,10 +15,10 @@ func macros() []string {
 
 // Variables of a query: ${name:format}, and forms that must not be used: $name, [[name]].
 var (
-	macro     = regexp.MustCompile(`\$__(\w+)`)                              //nolint:gochecknoglobals // a constant of the rules
-	braced    = regexp.MustCompile(`\$\{(\w+)(?:\.[^:}]*)?(:\w+)?\}`)        //nolint:gochecknoglobals // a constant of the rules
-	bare      = regexp.MustCompile(`\$([a-zA-Z]\w*)`)                        //nolint:gochecknoglobals // a constant of the rules
-	unbounded = regexp.MustCompile(`\$__(timeFilter(_ms)?\(|(from|to)Time)`) //nolint:gochecknoglobals // a constant of the rules
+	macro     = regexp.MustCompile(`\$__(\w+)`)
+	braced    = regexp.MustCompile(`\$\{(\w+)(?:\.[^:}]*)?(:\w+)?\}`)
+	bare      = regexp.MustCompile(`\$([a-zA-Z]\w*)`)
+	unbounded = regexp.MustCompile(`\$__(timeFilter(_ms)?\(|(from|to)Time)`)
 )
 
 func checkQueries(f *findings) {

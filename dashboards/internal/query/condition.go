@@ -44,17 +44,17 @@ func OfGPUs(template string) string {
 
 // AnyOf takes the metrics whose names differ only in what stands in the braces of template.
 func AnyOf(template string) string {
-	pattern := ""
+	var pattern strings.Builder
 	for rest := template; rest != ""; {
 		literal, after, found := strings.Cut(rest, "{")
-		pattern += strings.NewReplacer("%", `\\%`, "_", `\\_`).Replace(literal)
+		pattern.WriteString(strings.NewReplacer("%", `\\%`, "_", `\\_`).Replace(literal))
 		if found {
 			_, after, _ = strings.Cut(after, "}")
-			pattern += "%"
+			pattern.WriteString("%")
 		}
 		rest = after
 	}
-	return "metric LIKE '" + pattern + "'"
+	return "metric LIKE '" + pattern.String() + "'"
 }
 
 // Fill puts values in the place of attributes: pairs of attribute and value.
