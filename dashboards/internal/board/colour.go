@@ -3,7 +3,6 @@ package board
 import (
 	"strconv"
 
-	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 )
 
