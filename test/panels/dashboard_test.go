@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,4 +91,9 @@ func (d dashboard) queried() []panel {
 	}
 	walk(d.Panels)
 	return found
+}
+
+// asksFor reports whether the panel's queries depend on a variable.
+func (p panel) asksFor(variable string) bool {
+	return slices.ContainsFunc(p.Targets, func(t target) bool { return strings.Contains(t.RawSQL, "${"+variable+":") })
 }
