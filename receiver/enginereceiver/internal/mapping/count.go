@@ -26,11 +26,11 @@ func (p *point) settle() bool {
 	case counter:
 		// Another rank, or another name, says the same with a little less: the count waits until it is there.
 		p.raw = p.value
-		waits := p.value < p.lastValue && p.rank != p.lastRank
-		if waits {
+		p.held = p.value < p.lastValue && p.rank != p.lastRank
+		if p.held {
 			p.rank = p.lastRank
 		}
-		if waits || p.value < p.lastValue && p.value >= p.lastValue*(1-jitter) {
+		if p.held || p.value < p.lastValue && p.value >= p.lastValue*(1-jitter) {
 			p.value = p.lastValue
 		}
 	default:
@@ -121,7 +121,7 @@ func after(scrape time.Time) time.Time { return scrape.Add(time.Millisecond) }
 func (t *Target) restarted(i *instance) bool {
 	before, lower := 0, 0
 	t.each(i, func(_ *metric, p *point) {
-		if !p.cumulative() || p.last.IsZero() || p.lastValue == 0 || p.rank != p.lastRank {
+		if !p.cumulative() || p.last.IsZero() || p.lastValue == 0 || p.held || p.rank != p.lastRank {
 			return
 		}
 		before++

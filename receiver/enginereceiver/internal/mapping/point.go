@@ -52,6 +52,7 @@ type point struct {
 	source          string
 	lines, counted  int     // counted are those that the report counts as this point's
 	value, raw      float64 // raw is a counter's value before settle
+	held            bool    // the value before is kept for now
 	parts           []part
 	hist            *buckets
 

@@ -170,3 +170,41 @@ func TestForgetting(t *testing.T) {
 	assert.Len(t, target.families, 1)
 	assert.Len(t, target.ordered[0].points, 4, "tokens, their rate, up and age")
 }
+
+// Processes' files are added up in any order, so seconds may come back with another last digit.
+func TestCountsOfSecondsThatJitter(t *testing.T) {
+	busy := func(seconds string) string {
+		return "# TYPE sglang:forward_execution_seconds_total counter\nsglang:forward_execution_seconds_total " + seconds + "\n"
+	}
+	got := history(t, newTarget(t, nil), busy("1000.0000000001"), busy("1000"), busy("1001"))
+	assert.InDelta(t, 1, got[names.InferenceForwardTime], 1e-6)
+}
+
+// The engine restarts, and the rank that answers first is another than the one that was counted.
+func TestRestartWithAnotherRankFirst(t *testing.T) {
+	rank := func(rank, n int) string {
+		return fmt.Sprintf("# TYPE sglang:realtime_tokens_total counter\nsglang:realtime_tokens_total{mode=\"decode\",tp_rank=\"%d\"} %d\n", rank, n)
+	}
+	got := history(t, newTarget(t, nil), rank(0, 100)+prompted(50), rank(1, 5)+prompted(3), rank(1, 9)+prompted(3))
+	assert.Equal(t, map[string]float64{tokens: 9, finished: 3}, got)
+}
+
+// The start times themselves: what began before a page that was cut is not new, nor what is in other buckets.
+func TestStartTimes(t *testing.T) {
+	f := func(want string, truncated bool, pages ...string) {
+		target, line := newTarget(t, nil), ""
+		for i, body := range pages {
+			if truncated && i == len(pages)-2 {
+				target.Truncated()
+			}
+			metrics, _ := target.Map(page(body), noon().Add(time.Duration(i)*10*time.Second))
+			line = render(metrics)
+		}
+		assert.Contains(t, line, want)
+	}
+	f(aborted+"{} sum {request} = 7 since 10", false, decoded(10), decoded(11), decoded(12)+abortions(7))
+	f(aborted+"{} sum {request} = 7 since 20", true, decoded(10), decoded(11), decoded(12)+abortions(7))
+	f(aborted+"{} sum {request} = 2 since 10.001", false, decoded(10)+abortions(7), decoded(11)+abortions(8), decoded(12)+abortions(2))
+	f("[2 buckets 2:9 +Inf:9] since 10", false, queued("1.0", 2, 2), queued("2.0", 9, 9))
+	f("[2 buckets 1:9 +Inf:9] since 0", false, queued("1.0", 2, 2), queued("1.0", 9, 9))
+}
