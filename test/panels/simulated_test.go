@@ -27,7 +27,7 @@ const (
 func simulate(t *testing.T, s *stack) dataset {
 	t.Helper()
 	end := time.Now() // what this machine's own collector adds later is out of the window
-	demo := exec.CommandContext(t.Context(), "go", "run", "./test/demo", "-otlp", "http://"+s.otlp, "-backfill", "1h", "-step", "20s", "-sick", "-texts")
+	demo := exec.CommandContext(t.Context(), "go", "run", "./test/demo", "-otlp", "http://"+s.otlp, "-backfill", "1h", "-live=false", "-speed", "1.5", "-sick", "-texts")
 	demo.Dir = root
 	output, err := demo.CombinedOutput()
 	require.NoError(t, err, "%s", output)
