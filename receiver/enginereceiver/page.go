@@ -74,6 +74,9 @@ func (p *page) scrape(ctx context.Context) {
 // read makes metrics of an answer and gives its memory back.
 func (p *page) read(answer *scrape.Page, o *outcome) pmetric.Metrics {
 	reader := exposition.NewReader(answer.Body, answer.ContentType, p.r.limits)
+	if answer.Truncated {
+		p.mapped.Truncated()
+	}
 	md, report := p.mapped.Map(reader, o.at)
 	o.report, o.bad, o.size = report, reader.Bad(), answer.Bytes
 	p.total.lastSuccess = o.at
