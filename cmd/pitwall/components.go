@@ -29,6 +29,7 @@ import (
 	embeddedclickhouseextension "github.com/pitwall-otel/pitwall/extension/embeddedclickhouseextension"
 	schemaprocessor "github.com/pitwall-otel/pitwall/processor/schemaprocessor"
 	enginereceiver "github.com/pitwall-otel/pitwall/receiver/enginereceiver"
+	nvmlreceiver "github.com/pitwall-otel/pitwall/receiver/nvmlreceiver"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/exporter"
@@ -94,6 +95,7 @@ func components() (otelcol.Factories, error) {
 		hostmetricsreceiver.NewFactory(),
 		prometheusreceiver.NewFactory(),
 		enginereceiver.NewFactory(),
+		nvmlreceiver.NewFactory(),
 	)
 	if err != nil {
 		return otelcol.Factories{}, err
@@ -104,6 +106,7 @@ func components() (otelcol.Factories, error) {
 		hostmetricsreceiver.NewFactory().Type(): "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/hostmetricsreceiver v0.159.0",
 		prometheusreceiver.NewFactory().Type():  "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/prometheusreceiver v0.159.0",
 		enginereceiver.NewFactory().Type():      "github.com/pitwall-otel/pitwall v0.0.0",
+		nvmlreceiver.NewFactory().Type():        "github.com/pitwall-otel/pitwall v0.0.0",
 	})
 
 	factories.Exporters, err = otelcol.MakeFactoryMap[exporter.Factory](
