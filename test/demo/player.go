@@ -19,6 +19,8 @@ type player struct {
 	ledger   *simulation.Ledger
 	register *registrar
 
+	engines *engines.Engines // that serve, live
+
 	chunk *simulation.Chunk // under way
 	sent  time.Time         // up to where
 }
@@ -101,6 +103,7 @@ func (p *player) live(ctx context.Context) error {
 		return err
 	}
 	defer work.Close()
+	p.engines = work
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -59,9 +60,27 @@ func (e *Engine) Alive() bool {
 	return e.server != nil
 }
 
-// Kill ends the engine's process: its requests and counters are lost, its port closed.
+// Kill ends the engine's process: its requests and counters are lost, its port closed, answers cut.
 func (e *Engine) Kill() {
+	if server := e.end(); server != nil {
+		_ = server.Close()
+	}
+}
+
+// stop ends the process when answers under way are written.
+func (e *Engine) stop() {
+	if server := e.end(); server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if server.Shutdown(ctx) != nil {
+			_ = server.Close()
+		}
+	}
+}
+
+func (e *Engine) end() *http.Server {
 	e.fleet.mu.Lock()
+	defer e.fleet.mu.Unlock()
 	server := e.server
 	e.server = nil
 	if server != nil {
@@ -71,10 +90,7 @@ func (e *Engine) Kill() {
 			e.fleet.routed.Lost += int64(s.forget())
 		}
 	}
-	e.fleet.mu.Unlock()
-	if server != nil {
-		_ = server.Close()
-	}
+	return server
 }
 
 // Restart starts a killed or running engine again, as a new process: counters from 0, another port.

@@ -136,7 +136,7 @@ func (f *Fleet) Lives() []Life {
 // Close stops all servers and waits for them.
 func (f *Fleet) Close() {
 	for _, e := range f.engines {
-		e.Kill()
+		e.stop()
 	}
 	if f.router != nil {
 		f.router.close()

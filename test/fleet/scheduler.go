@@ -26,7 +26,8 @@ type scheduler struct {
 
 	gauges    gauges
 	refreshed time.Duration
-	decoded   int // tokens since the refresh
+	decoded   int  // tokens since the refresh
+	prefilled bool // since the refresh
 }
 
 // gauges are what the engine reports of its state.
@@ -93,6 +94,7 @@ func (s *scheduler) prefill(now, end time.Duration, slow float64) {
 		}
 		s.record(r, start, tokens)
 		s.kvTokens += r.kv()
+		s.prefilled = true
 	}
 }
 
@@ -214,14 +216,14 @@ func (s *scheduler) handOver(end time.Duration) {
 func (s *scheduler) refresh(now time.Duration) {
 	if s.engine.spec.Version.sglang() {
 		busy := len(s.running)+len(s.waiting)+len(s.inflight)+len(s.bootstrap)+s.prealloc+s.transfer > 0
-		if !busy || now-s.refreshed < decodeLogInterval {
+		if !s.prefilled && (!busy || now-s.refreshed < decodeLogInterval) {
 			return
 		}
 	}
 	if elapsed := now - s.refreshed; elapsed > 0 {
 		s.gauges.throughput = float64(s.decoded) / elapsed.Seconds()
 	}
-	s.refreshed, s.decoded = now, 0
+	s.refreshed, s.decoded, s.prefilled = now, 0, false
 	g := &s.gauges
 	g.set = true
 	g.running, g.waiting, g.kvTokens, g.kvCapacity = len(s.running), len(s.waiting), s.kvTokens, s.capacity.KVTokens

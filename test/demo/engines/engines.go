@@ -128,8 +128,8 @@ func (e *Engines) actions(c *simulation.Chunk, from, to time.Time) []action {
 		e.sick = true
 		add(to, func() {
 			all[simulation.QueueReplica].SetSlowness(12)
-			all[simulation.FullReplica].SetKVTokens(14_000)
-			all[simulation.FullReplica].SetLoad(4 / (e.spec.StepTime.Seconds() / 30))
+			all[simulation.FullReplica].SetKVTokens(32_000)
+			all[simulation.FullReplica].SetLoad(14 / (e.spec.StepTime.Seconds() / 30))
 			all[simulation.TailReplica].SetSlowness(simulation.TailFactor)
 		})
 	}

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -156,7 +157,7 @@ func (c *Client) post(ctx context.Context, path string, body []byte) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("gave up after %s: %w", patience, err)
+			return fmt.Errorf("given up: %w", errors.Join(ctx.Err(), err))
 		case <-time.After(max(wait, again)):
 		}
 	}
