@@ -8,7 +8,6 @@ import (
 
 	"go.opentelemetry.io/collector/client"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/batchids"
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/points"
@@ -59,11 +58,4 @@ func (e *metricPoints) batchID(ctx context.Context) (id points.BatchID) {
 	}
 	sum := sha256.Sum256([]byte(values[0]))
 	return points.BatchID(sum[:])
-}
-
-// seldom logs each message once a minute.
-func seldom(logger *zap.Logger) *zap.Logger {
-	return logger.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(core, reportInterval, 1, 0)
-	}))
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/metadata"
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/points"
 	"github.com/pitwall-otel/pitwall/internal/clickhouse"
+	"github.com/pitwall-otel/pitwall/internal/seldom"
 	"github.com/pitwall-otel/pitwall/internal/wal"
 	"github.com/pitwall-otel/pitwall/schema"
 )
@@ -66,7 +67,7 @@ func newMetricPoints(set exporter.Settings, config *Config) (*metricPoints, erro
 	return &metricPoints{
 		config:    config,
 		settings:  set,
-		seldom:    seldom(set.Logger),
+		seldom:    seldom.Logger(set.Logger),
 		telemetry: telemetry,
 		self:      metric.WithAttributes(attribute.String("exporter", set.ID.String())),
 		encoding: points.Settings{

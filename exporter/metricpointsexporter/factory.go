@@ -12,6 +12,7 @@ import (
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/metadata"
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/points"
+	"github.com/pitwall-otel/pitwall/internal/seldom"
 )
 
 // NewFactory returns the factory of the metricpoints exporter.
@@ -51,7 +52,7 @@ func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Con
 		return nil, err
 	}
 	// The helper logs every refused request, and while the log is full all are: a line a minute says as much.
-	set.Logger = seldom(set.Logger)
+	set.Logger = seldom.Logger(set.Logger)
 	// Neither queue, retry nor timeout of the helper: the log is all three.
 	return exporterhelper.NewMetrics(ctx, set, config, e.consume,
 		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: false}),

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 	"golang.org/x/sys/unix"
+
+	"github.com/pitwall-otel/pitwall/internal/seldom"
 )
 
 var (
@@ -92,9 +93,7 @@ func Open(opts Options) (*Log, error) {
 		stop:    make(chan struct{}),
 		stopped: make(chan struct{}),
 	}
-	l.log = opts.Logger.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core {
-		return zapcore.NewSamplerWithOptions(c, time.Minute, 1, 0)
-	}))
+	l.log = seldom.Logger(opts.Logger)
 	l.waiters.New = func() any { return &waiter{done: make(chan error, 1)} }
 	l.scanners.New = func() any { return &scanner{} }
 	if l.dir, err = lockDir(opts.Dir); err != nil {
