@@ -57,6 +57,11 @@ build: ## Build bin/pitwall and its helper programs
 run: deps build ## Build and start the collector with the embedded engine; Ctrl-C stops both
 	@scripts/run
 
+.PHONY: demo
+demo: deps build ## make run with simulated training runs in it, past and live; SICK=1 adds one with troubles
+	go build -ldflags '-s -w' -o bin/demo ./test/demo
+	@scripts/demo
+
 .PHONY: test
 test: ## What CI runs: deps, build, generated code, lint, unit tests with -race, system tests
 	@$(STAGE) deps $(MAKE) --no-print-directory deps
@@ -76,7 +81,7 @@ system: ## System tests: the real binaries and the embedded engine (make deps bu
 	@packages=$$($(SYSTEM)); go test -count=1 -timeout 20m $$packages
 
 .PHONY: soak
-soak: deps build ## The faults of docs/operations.md, ten times as long: 200 kills and more (a quarter of an hour)
+soak: deps build ## The faults of docs/operations.md, ten times as long: 200 kills and more (half an hour)
 	PITWALL_SOAK=1 go test -count=1 -v -timeout 3h ./test/faults
 
 .PHONY: bench
