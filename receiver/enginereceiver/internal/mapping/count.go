@@ -142,19 +142,7 @@ func (p *point) date(i *instance) (reset bool) {
 	fell := !p.last.IsZero() && p.fell()
 	switch {
 	case p.last.IsZero():
-		p.growth = p.value
-		switch {
-		case !created.IsZero():
-			if p.start = created; created.Before(i.before) {
-				p.growth = 0 // it was there at the scrape before, but not here
-			}
-		case !i.before.IsZero():
-			p.start = later(i.before, i.epoch)
-		case !i.epoch.IsZero():
-			p.start = i.epoch
-		default:
-			p.start = at
-		}
+		p.appear(i, created)
 		return false
 	case created.After(p.start):
 		p.anew(created)
@@ -186,4 +174,22 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
+}
+
+// appear dates the first point of a count. Where nobody knows how much of it is old, it begins now.
+func (p *point) appear(i *instance, created time.Time) {
+	p.growth = p.value
+	switch {
+	case !created.IsZero():
+		p.start = created
+	case !i.before.IsZero() && !p.again:
+		p.start = later(i.before, i.epoch)
+	case !i.epoch.IsZero():
+		p.start = i.epoch
+	default:
+		p.start, p.growth = i.at, 0
+	}
+	if p.again || !created.IsZero() && created.Before(i.before) {
+		p.growth = 0 // it was there before
+	}
 }

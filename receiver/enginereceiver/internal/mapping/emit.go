@@ -65,7 +65,7 @@ func (e *emitter) metric(m *metric) {
 	to := e.scope(m.original).Metrics().AppendEmpty()
 	to.SetName(m.name)
 	to.SetUnit(m.unit)
-	if m.original {
+	if m.unknown {
 		to.Metadata().PutStr("pitwall.schema", "unknown")
 	}
 	var numbers pmetric.NumberDataPointSlice

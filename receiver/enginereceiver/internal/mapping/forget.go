@@ -24,7 +24,9 @@ func (t *Target) forget() {
 		}
 	}
 	t.ordered = slices.DeleteFunc(t.ordered, func(i *instance) bool {
-		i.removed = i.scrape+patience <= t.scrape
+		gone := i.scrape+patience <= t.scrape
+		i.removed = gone && i.worker // the page's own engine is still asked for
+		i.complete = i.complete && !gone
 		for _, m := range i.metrics {
 			m.points = slices.DeleteFunc(m.points, func(p *point) bool { return t.forgetPoint(i, p) })
 		}
@@ -51,6 +53,18 @@ func (t *Target) forget() {
 	})
 }
 
+// maxForgotten bounds what is remembered of forgotten counts.
+const maxForgotten = 10_000
+
+// remember keeps that there was a count: when it comes back it is not new, or it would be counted twice.
+func (i *instance) remember(identity string) {
+	if len(i.counted) < maxForgotten {
+		i.counted[identity] = struct{}{}
+		return
+	}
+	i.lossy = true
+}
+
 func (p *point) gone() bool { return p == nil || p.removed }
 
 func (t *Target) forgetPoint(i *instance, p *point) bool {
@@ -59,6 +73,9 @@ func (t *Target) forgetPoint(i *instance, p *point) bool {
 	}
 	p.removed = true
 	delete(i.points, p.identity)
+	if p.cumulative() {
+		i.remember(p.identity)
+	}
 	if p.unknown {
 		t.unknown--
 	}

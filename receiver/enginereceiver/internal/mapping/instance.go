@@ -27,6 +27,9 @@ type instance struct {
 	drafts  map[string]*drafts
 	rates   map[string]*rate
 	up, age *point
+	// counted are the counts that were forgotten; lossy says that there were too many of them to know.
+	counted map[string]struct{}
+	lossy   bool
 
 	// scrape is the last one that had it, at its time; before is the time of the one before, zero when the engine was not
 	// known or not completely read.
@@ -56,7 +59,7 @@ func (t *Target) instance(address string, router bool) *instance {
 		i = &instance{
 			key: key, address: address, router: router, worker: address != "",
 			named: map[metricKey]*metric{}, points: map[string]*point{}, drafts: map[string]*drafts{},
-			rates: map[string]*rate{},
+			rates: map[string]*rate{}, counted: map[string]struct{}{},
 		}
 		if !i.worker {
 			i.address = net.JoinHostPort(t.identity.Host, strconv.Itoa(t.identity.Port))
@@ -74,7 +77,7 @@ func (i *instance) touch(scrape uint64, at time.Time) {
 		return
 	}
 	i.before = time.Time{}
-	if i.complete {
+	if i.complete && !i.lossy {
 		i.before = i.at
 	}
 	i.scrape, i.at = scrape, at

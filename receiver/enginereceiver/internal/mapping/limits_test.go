@@ -132,6 +132,48 @@ func TestKeepOriginal(t *testing.T) {
 `, render(metrics))
 }
 
+// What the registry does not know is marked as the schema processor marks it.
+func TestUnknownFamiliesAreMarked(t *testing.T) {
+	target := newTarget(t, func(o *Options) { o.KeepOriginal = true })
+	metrics, report := target.Map(page("# TYPE sglang:new gauge\nsglang:new 1\n# TYPE other_seconds histogram\nother_seconds_bucket{le=\"+Inf\"} 1\n"+
+		"# TYPE sglang:num_running_reqs gauge\nsglang:num_running_reqs 7\n"), noon())
+	marks := map[string]string{}
+	for _, sm := range metrics.ResourceMetrics().At(0).ScopeMetrics().All() {
+		for _, m := range sm.Metrics().All() {
+			marks[m.Name()], _ = m.Metadata().AsRaw()["pitwall.schema"].(string)
+		}
+	}
+	assert.Equal(t, map[string]string{
+		"sglang:new": "unknown", "other_seconds": "unknown", "sglang:num_running_reqs": "",
+		names.InferenceRequestsRunning: "", names.InferenceEngineUp: "", names.InferenceEngineCounterAge: "",
+	}, marks)
+	assert.Equal(t, 2, report.Unknown)
+	assert.Equal(t, []string{"other_seconds", "sglang:new"}, report.UnknownNames)
+	assert.Equal(t, sglang, report.Provider)
+	assert.Equal(t, 9, report.Expected)
+	assert.Len(t, report.Missing, 8)
+	_, report = target.Map(page("# TYPE sglang:new gauge\nsglang:new 1\n"), noon())
+	assert.Equal(t, 1, report.Unknown)
+	assert.Empty(t, report.UnknownNames, "named once")
+}
+
+func TestOriginOf(t *testing.T) {
+	f := func(family, producer, provider, name string) {
+		assert.Equal(t, origin{producer, provider, name}, originOf(family))
+	}
+	f("sglang:token_usage", "sglang", "sglang", "sglang:token_usage")
+	f("sglang_token_usage", "sglang", "sglang", "sglang:token_usage")
+	f("vllm:num_requests_running", "vllm", "vllm", "vllm:num_requests_running")
+	f("vllm_num_requests_running", "vllm", "vllm", "vllm:num_requests_running")
+	f("ray_vllm_num_requests_running", "vllm", "vllm", "vllm:num_requests_running")
+	f("ray_vllm:num_requests_running", "vllm", "vllm", "vllm:num_requests_running")
+	f("smg_worker_health", "sglang-router", "", "smg_worker_health")
+	f("sgl_router_worker_health", "sglang-router", "", "sgl_router_worker_health")
+	f("http_requests_total", "vllm", "", "http_requests_total")
+	f("trtllm_request_success_total", "", "", "trtllm_request_success_total")
+	f("sglangs_are_not_this", "", "", "sglangs_are_not_this")
+}
+
 func TestResources(t *testing.T) {
 	o := DefaultOptions()
 	o.ScopeName, o.ScopeVersion, o.Host = "engine", "1.2.3", "node-1"

@@ -30,8 +30,10 @@ type metricKey struct {
 // metric has the points of one name of one instance.
 type metric struct {
 	metricKey
-	unit   string
-	points []*point
+	unit string
+	// unknown says that the registry does not know the name.
+	unknown bool
+	points  []*point
 }
 
 // point is one point per scrape: a metric, an instance and attributes.
@@ -45,6 +47,8 @@ type point struct {
 	// unknown says that it counts towards MaxUnknown.
 	unknown bool
 	removed bool
+	// again says that there was this count before it was forgotten.
+	again bool
 
 	// scrape is the one that what follows is of; touched the last that had any series of it.
 	scrape, touched uint64
@@ -172,6 +176,8 @@ func (i *instance) point(key metricKey, unit string, a attributes) *point {
 		p.totalIdentity = key.identity(a.without(names.AttributeInferenceRequestPriority))
 	}
 	p.identity = key.identity(a)
+	_, p.again = i.counted[p.identity]
+	delete(i.counted, p.identity)
 	m.points = append(m.points, p)
 	i.points[p.identity] = p
 	return p

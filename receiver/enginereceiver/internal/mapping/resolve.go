@@ -2,84 +2,11 @@ package mapping
 
 import (
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/exposition"
 	"github.com/pitwall-otel/pitwall/schema"
 	"github.com/pitwall-otel/pitwall/schema/names"
-)
-
-// series is what one line of the page means. There are as many as lines, so it is small: of the line itself it has a hash
-// and the length.
-type series struct {
-	hash   uint64
-	length uint32
-	scrape uint32 // the last one that had it
-	family *family
-	// instance is nil where there was none to be had.
-	instance *instance
-	outputs  []output
-	// follower is the series that stood behind it on the page.
-	follower *series
-	// reason is why it means nothing.
-	reason Reason
-	part   exposition.Part
-	// stale says that another look may find room for it.
-	stale bool
-}
-
-// forgotten says that a point of it is no longer kept.
-func (s *series) forgotten() bool {
-	for i := range s.outputs {
-		if s.outputs[i].point.removed {
-			return true
-		}
-	}
-	return s.stale || s.instance != nil && s.instance.removed
-}
-
-// judge says whether a value can be one of the series.
-func (s *series) judge(v float64) Reason {
-	switch s.part {
-	case exposition.Created:
-		return kept
-	case exposition.Sum:
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			return kept // of what can be negative it is
-		}
-	default:
-	}
-	switch {
-	case math.IsNaN(v):
-		return DropNaN
-	case math.IsInf(v, 0):
-		return DropInfinite
-	case v < 0 && (s.family.producer != "" || s.family.kind != exposition.Gauge && s.family.kind != exposition.Unknown):
-		return DropNegative
-	}
-	return kept
-}
-
-// output is what a series adds to one point.
-type output struct {
-	point *point
-	rank  rank
-	// scale multiplies the series' value. With labelled it is the value.
-	scale float64
-	slot  int32
-	how   combine
-	role  role
-}
-
-// role says where an output's value comes from.
-type role uint8
-
-const (
-	valued   role = iota
-	labelled      // the labels say it
-	flagged       // 1 for everything above 0
 )
 
 // line is a series while it is looked at.
@@ -236,98 +163,9 @@ func (l *line) original(unknown bool) {
 		return
 	}
 	p := l.output(key, "", a, output{scale: 1}, "")
+	p.metric.unknown = unknown
 	if added {
 		p.unknown = true
 		l.unknown++
 	}
-}
-
-// choose returns the mapping whose labels the series has, and the labels that it does not consume.
-func choose(mappings []schema.Mapping, labels []exposition.Label) (*schema.Mapping, []exposition.Label) {
-	for i := range mappings {
-		m := &mappings[i]
-		var rest []exposition.Label
-		met := 0
-		for _, l := range labels {
-			if holds(m.When, l) {
-				met++
-				continue
-			}
-			rest = append(rest, l)
-		}
-		if met == len(m.When) {
-			return m, rest
-		}
-	}
-	return nil, nil
-}
-
-func holds(when []schema.Condition, l exposition.Label) bool {
-	for _, c := range when {
-		if c.Attribute == l.Name && c.Value == l.Value {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutRanks takes out the labels that tell apart what says the same: ranks become the order of preference.
-func (l *line) withoutRanks(labels []exposition.Label) []exposition.Label {
-	var rest []exposition.Label
-	profile := l.mapper.profiles[l.family.producer]
-	for _, label := range labels {
-		shift := -1
-		if to, ok := profile.Attribute(label.Name, nil); ok {
-			switch to.Name {
-			case names.AttributeInferenceRankPipeline:
-				shift = 32
-			case names.AttributeInferenceRankTensor:
-				shift = 16
-			case names.AttributeInferenceRankExpert:
-				shift = 0
-			}
-		}
-		if label.Name == "pid" {
-			l.several = true
-			continue
-		}
-		n, err := strconv.ParseUint(label.Value, 10, 16)
-		if shift < 0 || err != nil {
-			rest = append(rest, label)
-			continue
-		}
-		l.rank |= rank(n) << shift
-	}
-	return rest
-}
-
-// label returns the value of a label as it stands there.
-func (l *line) label(name string) string {
-	for _, label := range l.labels {
-		if label.Name == name {
-			return label.Value
-		}
-	}
-	return ""
-}
-
-// renamed returns the labels with those of older releases as the registry knows them.
-func (l *line) renamed() []exposition.Label {
-	if l.family.producer != sglang {
-		return l.labels
-	}
-	labels := slices.Clone(l.labels)
-	for i := range labels {
-		label := &labels[i]
-		switch {
-		case label.Name == "name" && l.family.name != "sglang:func_latency_seconds" && l.label("model_name") == "":
-			label.Name = "model_name" // until late 2024
-		case label.Name == "cache_source" && strings.HasPrefix(label.Value, "storage_"):
-			label.Value = "storage" // one per backend
-		}
-	}
-	if l.family.name == "sglang:cached_tokens_total" && l.label("cache_source") == "" {
-		labels = append(labels, exposition.Label{Name: "cache_source", Value: "any"})
-	}
-	return labels
 }

@@ -161,7 +161,17 @@ func TestAnotherEngineAtTheSameAddress(t *testing.T) {
 	assert.Equal(t, map[string]float64{names.InferenceRequestsFinished: 5 + 4 + 2}, got)
 }
 
-// What is not on the page for ForgetAfter scrapes is forgotten, and comes back as something new.
+// What is away for so long that it was forgotten comes back as an old count, of which nothing is known to be new.
+func TestCountsThatComeBack(t *testing.T) {
+	f := func(want map[string]float64, pages ...string) {
+		assert.Equal(t, want, history(t, newTarget(t, func(o *Options) { o.ForgetAfter = 2 }), pages...))
+	}
+	f(map[string]float64{tokens: 6, aborted: 1}, decoded(10)+abortions(5), decoded(11), decoded(12), decoded(13), decoded(14),
+		decoded(15)+abortions(7), decoded(16)+abortions(8))
+	f(map[string]float64{tokens: 1}, decoded(10), "", "", "", "", "", decoded(15), decoded(16))
+}
+
+// What is not on the page for ForgetAfter scrapes is forgotten.
 func TestForgetting(t *testing.T) {
 	target := newTarget(t, func(o *Options) { o.ForgetAfter = 2 })
 	got := history(t, target, decoded(10)+abortions(5), decoded(11), decoded(12), decoded(13), decoded(14))

@@ -108,3 +108,17 @@ func TestWorkerAddress(t *testing.T) {
 		assert.Equal(t, want, workerAddress(text), text)
 	}
 }
+
+// The page's own engine is down for as long as it is asked for, a worker only until it is forgotten.
+func TestDownForLong(t *testing.T) {
+	f := func(want, body string) {
+		target := newTarget(t, nil)
+		target.Map(page(body), noon())
+		for range 50 {
+			target.Down(noon())
+		}
+		assert.Equal(t, want, strings.TrimSpace(render(target.Down(noon()))))
+	}
+	f("10.0.0.7:30000 inference.engine.up{} gauge 1 = 0", decoded(1))
+	f("", routed(decoded(1), "http://a:1"))
+}
