@@ -314,6 +314,8 @@ const (
 	InferenceRequestsSwapped = "inference.requests.swapped"
 	// InferenceRequestsWaiting: Requests that wait for room; steadily above zero means that the engine is the bottleneck. Unit: {request}.
 	InferenceRequestsWaiting = "inference.requests.waiting"
+	// InferenceRequestsWaitingAge: How long some request has been waiting at every scrape; 0 when none waits. A queue that never drains has grown too long. Unit: s.
+	InferenceRequestsWaitingAge = "inference.requests.waiting.age"
 	// InferenceRequestsWaitingByReason: Requests that wait, by what they wait for. Unit: {request}.
 	InferenceRequestsWaitingByReason = "inference.requests.waiting.by_reason"
 	// InferenceRouterCacheHits: Requests that cache-aware routing sent where their prefix was. Unit: {request}.

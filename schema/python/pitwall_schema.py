@@ -164,6 +164,7 @@ INFERENCE_REQUESTS_RUNNING = "inference.requests.running"  # Requests that the e
 INFERENCE_REQUESTS_STRUCTURED = "inference.requests.structured"  # Requests that asked for structured output.
 INFERENCE_REQUESTS_SWAPPED = "inference.requests.swapped"  # Requests whose KV cache was moved to host memory; only the old vLLM engine V0 does that.
 INFERENCE_REQUESTS_WAITING = "inference.requests.waiting"  # Requests that wait for room; steadily above zero means that the engine is the bottleneck.
+INFERENCE_REQUESTS_WAITING_AGE = "inference.requests.waiting.age"  # How long some request has been waiting at every scrape; 0 when none waits. A queue that never drains has grown too long.
 INFERENCE_REQUESTS_WAITING_BY_REASON = "inference.requests.waiting.by_reason"  # Requests that wait, by what they wait for.
 INFERENCE_ROUTER_CACHE_HITS = "inference.router.cache_hits"  # Requests that cache-aware routing sent where their prefix was.
 INFERENCE_ROUTER_CACHE_MISSES = "inference.router.cache_misses"  # Requests for which cache-aware routing knew no place.
@@ -1145,6 +1146,7 @@ UNITS = {
     INFERENCE_REQUESTS_STRUCTURED: "{request}",
     INFERENCE_REQUESTS_SWAPPED: "{request}",
     INFERENCE_REQUESTS_WAITING: "{request}",
+    INFERENCE_REQUESTS_WAITING_AGE: "s",
     INFERENCE_REQUESTS_WAITING_BY_REASON: "{request}",
     INFERENCE_ROUTER_CACHE_HITS: "{request}",
     INFERENCE_ROUTER_CACHE_MISSES: "{request}",
@@ -1713,6 +1715,7 @@ INSTRUMENTS = {
     INFERENCE_REQUESTS_STRUCTURED: "counter",
     INFERENCE_REQUESTS_SWAPPED: "gauge",
     INFERENCE_REQUESTS_WAITING: "gauge",
+    INFERENCE_REQUESTS_WAITING_AGE: "gauge",
     INFERENCE_REQUESTS_WAITING_BY_REASON: "gauge",
     INFERENCE_ROUTER_CACHE_HITS: "counter",
     INFERENCE_ROUTER_CACHE_MISSES: "counter",
@@ -2281,6 +2284,7 @@ METRIC_ATTRIBUTES = {
     INFERENCE_REQUESTS_STRUCTURED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
     INFERENCE_REQUESTS_SWAPPED: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
     INFERENCE_REQUESTS_WAITING: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
+    INFERENCE_REQUESTS_WAITING_AGE: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY,),
     INFERENCE_REQUESTS_WAITING_BY_REASON: (ATTR_GEN_AI_PROVIDER_NAME, ATTR_INFERENCE_REQUEST_PRIORITY, ATTR_INFERENCE_WAIT_REASON,),
     INFERENCE_ROUTER_CACHE_HITS: (),
     INFERENCE_ROUTER_CACHE_MISSES: (),
