@@ -42,7 +42,8 @@ func (b *budget) observe(now time.Time, used time.Duration) (changed bool) {
 	}
 	b.last = now
 	share := max(0, used.Seconds()) / elapsed.Seconds()
-	b.average += (share - b.average) * min(1, elapsed.Seconds()/budgetWindow.Seconds())
+	// What another level cost says nothing of this one.
+	b.average += (share - b.average) * min(1, elapsed.Seconds()/min(budgetWindow, now.Sub(b.changed)).Seconds())
 	if b.limit <= 0 {
 		return false
 	}

@@ -82,7 +82,7 @@ func TestGarbage(t *testing.T) {
 	metrics := b.collectAfter(0, answer(g))
 	assert.Less(t, metrics.DataPointCount(), want)
 	requireValue(t, 7, metrics, "pitwall.scrape.errors")
-	for _, line := range strings.Split(render(metrics), "\n") {
+	for line := range strings.SplitSeq(render(metrics), "\n") {
 		assert.NotContains(t, line, "NaN")
 		assert.NotContains(t, line, "Inf")
 	}
