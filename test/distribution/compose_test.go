@@ -36,7 +36,7 @@ func TestStackStartsWithoutProfilesAsTheReadmeSays(t *testing.T) {
 		}
 	}
 	assert.ElementsMatch(t, []string{"secrets", "clickhouse", "pitwall", "grafana"}, always)
-	assert.Equal(t, map[string]string{"tempo": "tempo", "jaeger": "jaeger"}, profiles)
+	assert.Equal(t, map[string]string{"gpu": "gpu", "demo": "demo", "tempo": "tempo", "jaeger": "jaeger"}, profiles)
 }
 
 func TestStackListensOnLoopbackOnly(t *testing.T) {
@@ -50,7 +50,7 @@ func TestStackListensOnLoopbackOnly(t *testing.T) {
 		assert.False(t, service.Privileged, name)
 	}
 	assert.Equal(t, map[string][]string{
-		"clickhouse": {"8123"}, "grafana": {"3000"}, "pitwall": {"4317", "4318", "13133", "13134"},
+		"clickhouse": {"8123"}, "grafana": {"3000"}, "pitwall": {"4317", "4318", "13133", "13134", "13135"},
 		"tempo": {"3200"}, "jaeger": {"16686"},
 	}, published)
 }
@@ -127,6 +127,8 @@ func TestStackStartsInOrder(t *testing.T) {
 	}
 	assert.Contains(t, project.Services["grafana"].DependsOn, "clickhouse")
 	assert.Contains(t, project.Services["pitwall"].DependsOn, "clickhouse")
+	assert.Contains(t, project.Services["gpu"].DependsOn, "pitwall")
+	assert.Contains(t, project.Services["demo"].DependsOn, "pitwall")
 }
 
 // The collector accepts what its containers are started with, for each choice of where traces go.
@@ -166,4 +168,5 @@ func TestStackCollectorConfigurations(t *testing.T) {
 	f("pitwall")
 	f("pitwall", "PITWALL_TRACES=tempo")
 	f("pitwall", "PITWALL_TRACES=jaeger")
+	f("gpu")
 }
