@@ -134,6 +134,11 @@ func (t *Target) derive(i *instance) {
 			}
 		}
 	}
+	for _, q := range i.queues {
+		if q.of.scrape == t.scrape {
+			t.set(&q.point, i, names.InferenceRequestsWaitingAge, q.attributes, q.age(i.at))
+		}
+	}
 	if i.router || i.provider == "" {
 		return
 	}

@@ -27,30 +27,37 @@ func (t *Target) forget() {
 		gone := i.scrape+patience <= t.scrape
 		i.removed = gone && i.worker // the page's own engine is still asked for
 		i.complete = i.complete && !gone
-		for _, m := range i.metrics {
-			m.points = slices.DeleteFunc(m.points, func(p *point) bool { return t.forgetPoint(i, p) })
-		}
-		i.metrics = slices.DeleteFunc(i.metrics, func(m *metric) bool {
-			if len(m.points) == 0 {
-				delete(i.named, m.metricKey)
-			}
-			return len(m.points) == 0
-		})
-		for key, r := range i.rates {
-			if r.of = slices.DeleteFunc(r.of, (*point).gone); len(r.of) == 0 {
-				delete(i.rates, key)
-			}
-		}
-		for key, d := range i.drafts {
-			if d.drafts.gone() && d.tokens.gone() && d.accepted.gone() {
-				delete(i.drafts, key)
-			}
-		}
+		t.forgetPoints(i)
 		if i.removed {
 			delete(t.instances, i.key)
 		}
 		return i.removed
 	})
+}
+
+func (t *Target) forgetPoints(i *instance) {
+	i.metrics = slices.DeleteFunc(i.metrics, func(m *metric) bool {
+		m.points = slices.DeleteFunc(m.points, func(p *point) bool { return t.forgetPoint(i, p) })
+		if len(m.points) == 0 {
+			delete(i.named, m.metricKey)
+		}
+		return len(m.points) == 0
+	})
+	for key, r := range i.rates {
+		if r.of = slices.DeleteFunc(r.of, (*point).gone); len(r.of) == 0 {
+			delete(i.rates, key)
+		}
+	}
+	for key, q := range i.queues {
+		if q.of.gone() {
+			delete(i.queues, key)
+		}
+	}
+	for key, d := range i.drafts {
+		if d.drafts.gone() && d.tokens.gone() && d.accepted.gone() {
+			delete(i.drafts, key)
+		}
+	}
 }
 
 // maxForgotten bounds what is remembered of forgotten counts.

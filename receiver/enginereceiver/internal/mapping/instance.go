@@ -26,6 +26,7 @@ type instance struct {
 	points  map[string]*point
 	drafts  map[string]*drafts
 	rates   map[string]*rate
+	queues  map[string]*queue
 	up, age *point
 	// counted are the counts that were forgotten; lossy says that there were too many of them to know.
 	counted map[string]struct{}
@@ -59,7 +60,7 @@ func (t *Target) instance(address string, router bool) *instance {
 		i = &instance{
 			key: key, address: address, router: router, worker: address != "",
 			named: map[metricKey]*metric{}, points: map[string]*point{}, drafts: map[string]*drafts{},
-			rates: map[string]*rate{}, counted: map[string]struct{}{},
+			rates: map[string]*rate{}, queues: map[string]*queue{}, counted: map[string]struct{}{},
 		}
 		if !i.worker {
 			i.address = net.JoinHostPort(t.identity.Host, strconv.Itoa(t.identity.Port))

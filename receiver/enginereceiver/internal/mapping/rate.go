@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"slices"
+	"time"
 
 	"github.com/pitwall-otel/pitwall/schema/names"
 )
@@ -57,4 +58,26 @@ func (r *rate) perSecond(i *instance) (float64, bool) {
 	}
 	elapsed := i.at.Sub(i.before)
 	return grown / elapsed.Seconds(), found && elapsed > 0
+}
+
+// queue is how long requests have been waiting, of one gauge.
+type queue struct {
+	of, point  *point
+	attributes attributes
+	since      time.Time
+}
+
+// queued lets the gauge of waiting requests have an age.
+func (i *instance) queued(p *point, a attributes) {
+	if p.metric.name == names.InferenceRequestsWaiting && i.queues[p.identity] == nil {
+		i.queues[p.identity] = &queue{of: p, attributes: a}
+	}
+}
+
+// age is the time since the gauge was 0 at a scrape, or since it was first seen.
+func (q *queue) age(at time.Time) float64 {
+	if q.of.value == 0 || q.since.IsZero() {
+		q.since = at
+	}
+	return at.Sub(q.since).Seconds()
 }

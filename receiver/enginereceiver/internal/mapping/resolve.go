@@ -90,6 +90,7 @@ func (l *line) mapped() {
 	}
 	p := l.add(mapping.Metric, a, o, l.label("cache_source"))
 	l.instance.rated(p, a)
+	l.instance.queued(p, a)
 	l.derive(a, o)
 }
 
