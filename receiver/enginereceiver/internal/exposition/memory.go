@@ -2,26 +2,35 @@ package exposition
 
 import (
 	"bytes"
+	"hash/maphash"
 	"math"
 	"strconv"
 )
 
-// Known is a series that an earlier body of the same server had.
+// Known is a series that an earlier body of the same server had: instead of its hundred bytes their number and hash.
 type Known struct {
-	Series string
-	Type   Type
-	Part   Part
+	Hash  uint64
+	Bytes int
+	Type  Type
+	Part  Part
 }
 
 // Memory is what a reader keeps of one body for the next of the same server: its metadata lines. Pages hardly change but
 // for their values, so a line that begins with the series that stood there before, below the same TYPE lines, needs no
 // lexer. That is most of the time that reading takes.
 type Memory struct {
+	seed        maphash.Seed
 	openMetrics bool
 	text        []byte
 	lines       []metadataLine
 	samples     int // as far as lines hold: up to the first bad line
 }
+
+// NewMemory returns one that holds nothing.
+func NewMemory() Memory { return Memory{seed: maphash.MakeSeed()} }
+
+// Hash of a series. Its seed is the memory's own, so that no server can make two series with the same.
+func (m *Memory) Hash(series []byte) uint64 { return maphash.Bytes(m.seed, series) }
 
 // maxMemory is ten times the metadata of an engine with all its options.
 const maxMemory = 256 << 10
@@ -33,7 +42,7 @@ type metadataLine struct {
 }
 
 // Follow makes the reader use and renew the memory. Expect returns the series that stood, in the body before, after the
-// one that Next returned last; a Known without Series when there is none. It is called before each sample. Samples that
+// one that Next returned last; a zero Known when there is none. It is called before each sample. Samples that
 // are as expected have no Family, Name, Help and Unit.
 func (r *Reader) Follow(m *Memory, expect func() Known) {
 	r.memory, r.expect = m, expect
@@ -56,8 +65,9 @@ func (r *Reader) follow() bool {
 			continue
 		}
 		known := r.expect()
-		n := len(known.Series)
-		if r.followed == r.memory.samples || r.metadataDue() || n == 0 || n >= len(rest) || rest[n] != ' ' || string(rest[:n]) != known.Series || r.samples == r.limits.Samples {
+		n := known.Bytes
+		if r.followed == r.memory.samples || r.metadataDue() || n == 0 || n >= len(rest) || rest[n] != ' ' || r.samples == r.limits.Samples ||
+			r.memory.Hash(rest[:n]) != known.Hash {
 			break
 		}
 		text := rest[n+1 : n+1+bytes.IndexByte(rest[n+1:], '\n')]
@@ -117,7 +127,7 @@ func (r *Reader) remember() {
 	if m == nil || r.bad == (Bad{}) && r.followed == r.samples && r.metadata == len(m.lines) && r.followed == m.samples {
 		return
 	}
-	*m = Memory{openMetrics: r.openMetrics, text: m.text[:0], lines: m.lines[:0]}
+	*m = Memory{seed: m.seed, openMetrics: r.openMetrics, text: m.text[:0], lines: m.lines[:0]}
 	body := r.body
 	if r.bad != (Bad{}) {
 		body = body[:bytes.LastIndexByte(body[:r.good], '\n')+1]
@@ -133,7 +143,7 @@ func (r *Reader) remember() {
 		}
 	}
 	if len(m.text) > maxMemory {
-		*m = Memory{}
+		*m = Memory{seed: m.seed}
 	}
 }
 

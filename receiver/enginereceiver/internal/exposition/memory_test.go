@@ -15,9 +15,14 @@ import (
 
 // server remembers one server's series from body to body, as a caller of Follow does.
 type server struct {
-	memory exposition.Memory
+	memory *exposition.Memory
 	before []exposition.Known
 	place  map[string]int
+}
+
+func newServer() *server {
+	memory := exposition.NewMemory()
+	return &server{memory: &memory}
 }
 
 // seen is what must be the same with and without a memory.
@@ -32,7 +37,7 @@ func (s *server) read(body, contentType string, limits exposition.Limits) (all [
 	r := exposition.NewReader([]byte(body), contentType, limits)
 	next := 0
 	if s != nil {
-		r.Follow(&s.memory, func() exposition.Known {
+		r.Follow(s.memory, func() exposition.Known {
 			if next < len(s.before) {
 				return s.before[next]
 			}
@@ -57,12 +62,16 @@ func (s *server) read(body, contentType string, limits exposition.Limits) (all [
 		if s != nil {
 			next = s.place[string(sample.Series)] + 1
 		}
-		now = append(now, exposition.Known{Series: string(sample.Series), Type: sample.Type, Part: sample.Part})
+		if s != nil {
+			now = append(now, exposition.Known{
+				Hash: s.memory.Hash(sample.Series), Bytes: len(sample.Series), Type: sample.Type, Part: sample.Part,
+			})
+		}
 	}
 	if s != nil {
 		s.before, s.place = now, map[string]int{}
-		for i, known := range now {
-			s.place[known.Series] = i
+		for i, sample := range all {
+			s.place[sample.series] = i
 		}
 	}
 	return all, followed, r.Bad()
@@ -72,7 +81,7 @@ func (s *server) read(body, contentType string, limits exposition.Limits) (all [
 func follows(t *testing.T, name, first, second string, wanted int) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
-		var s server
+		s := newServer()
 		s.read(first, plain, exposition.DefaultLimits())
 		want, _, wantBad := (*server)(nil).read(second, plain, exposition.DefaultLimits())
 		got, followed, bad := s.read(second, plain, exposition.DefaultLimits())
@@ -114,7 +123,7 @@ func TestFollow(t *testing.T) {
 
 func TestFollowKeepsToTheLimits(t *testing.T) {
 	const body = "# TYPE a counter\na 1\nb 2\nc 3\n"
-	var s server
+	s := newServer()
 	s.read(body, plain, exposition.DefaultLimits())
 	limits := exposition.DefaultLimits()
 	limits.Samples = 2
@@ -125,7 +134,7 @@ func TestFollowKeepsToTheLimits(t *testing.T) {
 }
 
 func TestFollowLearnsFromBodyToBody(t *testing.T) {
-	var s server
+	s := newServer()
 	for i, want := range []int{0, 1, 0, 2, 3} {
 		body := []string{
 			"# TYPE a gauge\na 1\n", "# TYPE a gauge\na 2\n", "# TYPE b gauge\n# TYPE a gauge\nb 1\na 3\n",
@@ -146,7 +155,7 @@ func FuzzFollow(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte, om bool) {
 		contentType := map[bool]string{false: plain, true: openMetrics}[om]
-		var s server
+		s := newServer()
 		for _, body := range [][]byte{first, second, first, first, append(bytes.Clone(first), second...)} {
 			want, _, wantBad := (*server)(nil).read(string(body), contentType, exposition.DefaultLimits())
 			got, _, bad := s.read(string(body), contentType, exposition.DefaultLimits())
