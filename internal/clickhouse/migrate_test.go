@@ -181,7 +181,9 @@ func testClusterLocal(t *testing.T, r *rig) {
 		for _, statement := range append(m.Statements, m.Record) {
 			statement = strings.NewReplacer(" ON CLUSTER `c`", "", "ENGINE = Replicated", "ENGINE = ").Replace(statement)
 			if !strings.Contains(statement, "ENGINE = Distributed") {
-				statement = strings.ReplaceAll(statement, cluster.Ident("otel_logs"), cluster.Ident("otel_logs_local"))
+				for _, table := range []string{"otel_logs", "run_events"} {
+					statement = strings.ReplaceAll(statement, cluster.Ident(table), cluster.Ident(table+"_local"))
+				}
 				r.exec(t, statement)
 			}
 		}
@@ -194,10 +196,11 @@ func testClusterLocal(t *testing.T, r *rig) {
 		{"otel_traces_trace_id_ts_mv"},
 		{"run_benchmarks"},
 		{"run_checkpoints"},
-		{"run_events"},
+		{"run_events_local"},
+		{"run_events_mv"},
 		{"run_milestones"},
 		{"run_samples"},
-		{"run_states"},
+		{"run_state_events"},
 		{"schema_migrations"},
 	},
 		r.query(t, "SELECT name FROM system.tables WHERE database = 'DB' ORDER BY name"))

@@ -48,7 +48,7 @@ func (t Target) Validate() error {
 	}
 	switch t.Table {
 	case recordsTable, TracesTable, TraceTimesTable, LogsTable,
-		"run_events", "run_checkpoints", "run_benchmarks", "run_milestones", "run_samples", "run_states":
+		"run_events", "run_events_mv", "run_checkpoints", "run_benchmarks", "run_milestones", "run_samples", "run_state_events":
 		errs = append(errs, fmt.Errorf("table: %s is the name of another of Pitwall's tables", t.Table))
 	}
 	return errors.Join(errs...)

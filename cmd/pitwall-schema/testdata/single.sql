@@ -179,15 +179,37 @@ INSERT INTO `training_observability`.`schema_migrations` (table_name, version, n
 ALTER TABLE `training_observability`.`otel_logs`
     ADD COLUMN IF NOT EXISTS `event` LowCardinality(String)
     MATERIALIZED if(EventName != '', EventName, LogAttributes['event.name']);
--- Events are few among the lines: whoever reads one kind of them skips the rest. For new parts.
+-- Whoever reads events skips what is lines only. For new parts.
 ALTER TABLE `training_observability`.`otel_logs`
     ADD INDEX IF NOT EXISTS ix_event event TYPE set(100) GRANULARITY 4;
--- Every event of a run with what it is told apart by. The event's own attributes win over those of its process. The time
--- and the event are the table's own columns, so bounding them bounds what is read.
-CREATE VIEW IF NOT EXISTS `training_observability`.`run_events` AS
+-- Events of runs, sorted by run: in the logs, which are sorted by time, a run's checkpoints lie hours apart among its states.
+-- The states stay there: they are a hundred times as many, and only recent ones are asked for. What is told twice, because
+-- logs are delivered at least once, is here twice.
+CREATE TABLE IF NOT EXISTS `training_observability`.`run_events`
+(
+    `event_time` DateTime64(9) CODEC(Delta(8), ZSTD(1)),
+    `event` LowCardinality(String),
+    `run_id` LowCardinality(String),
+    `attempt` UInt32,
+    `host` LowCardinality(String),
+    `role` LowCardinality(String),
+    `rank` UInt32,
+    `step` UInt64,
+    `severity` LowCardinality(String),
+    `body` String CODEC(ZSTD(1)),
+    `trace_id` String CODEC(ZSTD(1)),
+    `span_id` String CODEC(ZSTD(1)),
+    `attributes` Map(LowCardinality(String), String) CODEC(ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(event_time)
+ORDER BY (run_id, event, event_time);
+-- The event's own attributes win over those of its process.
+CREATE MATERIALIZED VIEW IF NOT EXISTS `training_observability`.`run_events_mv`
+TO `training_observability`.`run_events` AS
 SELECT
     Timestamp AS event_time,
-    event,
+    if(EventName != '', EventName, LogAttributes['event.name']) AS event,
     if(LogAttributes['rl.run.id'] != '', LogAttributes['rl.run.id'], ResourceAttributes['rl.run.id']) AS run_id,
     toUInt32OrZero(if(LogAttributes['rl.run.attempt'] != '', LogAttributes['rl.run.attempt'], ResourceAttributes['rl.run.attempt'])) AS attempt,
     if(LogAttributes['host.name'] != '', LogAttributes['host.name'], ResourceAttributes['host.name']) AS host,
@@ -203,16 +225,15 @@ SELECT
     Body AS body,
     TraceId AS trace_id,
     SpanId AS span_id,
-    LogAttributes AS attributes,
-    ResourceAttributes AS resource
+    LogAttributes AS attributes
 FROM `training_observability`.`otel_logs`
-WHERE event != '';
-INSERT INTO `training_observability`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('metric_points', 8, 'events', '0bca623b6dac8786', 1);
+WHERE event NOT IN ('', 'rl.state');
+INSERT INTO `training_observability`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('metric_points', 8, 'events', 'c2c00ffe858907cb', 1);
 
 -- Migration 0009: run views
--- Lists of a run. What is said twice, because logs are delivered at least once, counts once.
+-- Lists of a run. What is told twice counts once.
 
--- A checkpoint, by all that was said of it. Only the run bounds what is read.
+-- A checkpoint, by all that was said of it.
 CREATE VIEW IF NOT EXISTS `training_observability`.`run_checkpoints` AS
 SELECT
     run_id,
@@ -290,24 +311,24 @@ SELECT
     trace_id
 FROM `training_observability`.`run_events`
 WHERE event = 'rl.sample';
--- States of the lanes: begin, and end where there is one. Without it the state is open, and seen_at is its last sign of life.
-CREATE VIEW IF NOT EXISTS `training_observability`.`run_states` AS
+-- What is said of states: that they began, are still open, ended. A state without an end is open. Bound the time.
+CREATE VIEW IF NOT EXISTS `training_observability`.`run_state_events` AS
 SELECT
-    run_id,
-    attempt,
-    attributes['rl.state.id'] AS state_id,
-    any(role) AS role,
-    any(rank) AS rank,
-    any(host) AS host,
-    max(step) AS step,
-    anyIf(attributes['rl.lane'], attributes['rl.lane'] != '') AS lane,
-    any(attributes['rl.state.name']) AS state,
-    any(attributes['rl.phase']) AS phase,
-    max(toFloat64OrZero(attributes['rl.state.expected'])) AS expected_seconds,
-    min(event_time) AS began_at,
-    max(event_time) AS seen_at,
-    if(countIf(attributes['rl.state.op'] = 'end') > 0, maxIf(event_time, attributes['rl.state.op'] = 'end'), NULL) AS ended_at
-FROM `training_observability`.`run_events`
-WHERE event = 'rl.state'
-GROUP BY run_id, attempt, state_id;
-INSERT INTO `training_observability`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('metric_points', 9, 'run_views', 'e086a368cff20218', 1);
+    Timestamp AS event_time,
+    if(LogAttributes['rl.run.id'] != '', LogAttributes['rl.run.id'], ResourceAttributes['rl.run.id']) AS run_id,
+    toUInt32OrZero(if(LogAttributes['rl.run.attempt'] != '', LogAttributes['rl.run.attempt'], ResourceAttributes['rl.run.attempt'])) AS attempt,
+    LogAttributes['rl.state.id'] AS state_id,
+    LogAttributes['rl.state.op'] AS op,
+    LogAttributes['rl.state.name'] AS state,
+    LogAttributes['rl.phase'] AS phase,
+    multiIf(
+        LogAttributes['rl.lane'] != '', LogAttributes['rl.lane'],
+        ResourceAttributes['rl.role'] != '', concat(ResourceAttributes['rl.role'], '/', ResourceAttributes['rl.rank']),
+        concat(LogAttributes['rl.role'], '/', LogAttributes['rl.rank'])
+    ) AS lane,
+    if(LogAttributes['host.name'] != '', LogAttributes['host.name'], ResourceAttributes['host.name']) AS host,
+    toUInt64OrZero(LogAttributes['rl.step']) AS step,
+    toFloat64OrNull(LogAttributes['rl.state.expected']) AS expected_seconds
+FROM `training_observability`.`otel_logs`
+WHERE event = 'rl.state';
+INSERT INTO `training_observability`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('metric_points', 9, 'run_views', '20ad1e79fd7008c2', 1);

@@ -2,7 +2,7 @@
 ALTER TABLE {{.Local "otel_logs"}}{{.OnCluster}}
     ADD COLUMN IF NOT EXISTS `event` LowCardinality(String)
     MATERIALIZED if(EventName != '', EventName, LogAttributes['event.name']);
--- Events are few among the lines: whoever reads one kind of them skips the rest. For new parts.
+-- Whoever reads events skips what is lines only. For new parts.
 ALTER TABLE {{.Local "otel_logs"}}{{.OnCluster}}
     ADD INDEX IF NOT EXISTS ix_event event TYPE set(100) GRANULARITY 4;
 {{- if .Cluster}}
@@ -11,12 +11,35 @@ ALTER TABLE {{.Ident "otel_logs"}}{{.OnCluster}}
     MATERIALIZED if(EventName != '', EventName, LogAttributes['event.name']);
 {{- end}}
 
--- Every event of a run with what it is told apart by. The event's own attributes win over those of its process. The time
--- and the event are the table's own columns, so bounding them bounds what is read.
-CREATE VIEW IF NOT EXISTS {{.Ident "run_events"}}{{.OnCluster}} AS
+-- Events of runs, sorted by run: in the logs, which are sorted by time, a run's checkpoints lie hours apart among its states.
+-- The states stay there: they are a hundred times as many, and only recent ones are asked for. What is told twice, because
+-- logs are delivered at least once, is here twice.
+CREATE TABLE IF NOT EXISTS {{.Local "run_events"}}{{.OnCluster}}
+(
+    `event_time` DateTime64(9) CODEC(Delta(8), ZSTD(1)),
+    `event` LowCardinality(String),
+    `run_id` LowCardinality(String),
+    `attempt` UInt32,
+    `host` LowCardinality(String),
+    `role` LowCardinality(String),
+    `rank` UInt32,
+    `step` UInt64,
+    `severity` LowCardinality(String),
+    `body` String CODEC(ZSTD(1)),
+    `trace_id` String CODEC(ZSTD(1)),
+    `span_id` String CODEC(ZSTD(1)),
+    `attributes` Map(LowCardinality(String), String) CODEC(ZSTD(1))
+)
+ENGINE = {{.Engine "MergeTree"}}
+PARTITION BY toYYYYMM(event_time)
+ORDER BY (run_id, event, event_time);
+
+-- The event's own attributes win over those of its process.
+CREATE MATERIALIZED VIEW IF NOT EXISTS {{.Ident "run_events_mv"}}{{.OnCluster}}
+TO {{.Local "run_events"}} AS
 SELECT
     Timestamp AS event_time,
-    event,
+    if(EventName != '', EventName, LogAttributes['event.name']) AS event,
     if(LogAttributes['rl.run.id'] != '', LogAttributes['rl.run.id'], ResourceAttributes['rl.run.id']) AS run_id,
     toUInt32OrZero(if(LogAttributes['rl.run.attempt'] != '', LogAttributes['rl.run.attempt'], ResourceAttributes['rl.run.attempt'])) AS attempt,
     if(LogAttributes['host.name'] != '', LogAttributes['host.name'], ResourceAttributes['host.name']) AS host,
@@ -32,7 +55,11 @@ SELECT
     Body AS body,
     TraceId AS trace_id,
     SpanId AS span_id,
-    LogAttributes AS attributes,
-    ResourceAttributes AS resource
-FROM {{.Ident "otel_logs"}}
-WHERE event != '';
+    LogAttributes AS attributes
+FROM {{.Local "otel_logs"}}
+WHERE event NOT IN ('', 'rl.state');
+{{- if .Cluster}}
+
+CREATE TABLE IF NOT EXISTS {{.Ident "run_events"}}{{.OnCluster}} AS {{.Local "run_events"}}
+ENGINE = {{.Distributed "run_events" "cityHash64(run_id)"}};
+{{- end}}

@@ -1,6 +1,6 @@
--- Lists of a run. What is said twice, because logs are delivered at least once, counts once.
+-- Lists of a run. What is told twice counts once.
 
--- A checkpoint, by all that was said of it. Only the run bounds what is read.
+-- A checkpoint, by all that was said of it.
 CREATE VIEW IF NOT EXISTS {{.Ident "run_checkpoints"}}{{.OnCluster}} AS
 SELECT
     run_id,
@@ -82,23 +82,23 @@ SELECT
 FROM {{.Ident "run_events"}}
 WHERE event = 'rl.sample';
 
--- States of the lanes: begin, and end where there is one. Without it the state is open, and seen_at is its last sign of life.
-CREATE VIEW IF NOT EXISTS {{.Ident "run_states"}}{{.OnCluster}} AS
+-- What is said of states: that they began, are still open, ended. A state without an end is open. Bound the time.
+CREATE VIEW IF NOT EXISTS {{.Ident "run_state_events"}}{{.OnCluster}} AS
 SELECT
-    run_id,
-    attempt,
-    attributes['rl.state.id'] AS state_id,
-    any(role) AS role,
-    any(rank) AS rank,
-    any(host) AS host,
-    max(step) AS step,
-    anyIf(attributes['rl.lane'], attributes['rl.lane'] != '') AS lane,
-    any(attributes['rl.state.name']) AS state,
-    any(attributes['rl.phase']) AS phase,
-    max(toFloat64OrZero(attributes['rl.state.expected'])) AS expected_seconds,
-    min(event_time) AS began_at,
-    max(event_time) AS seen_at,
-    if(countIf(attributes['rl.state.op'] = 'end') > 0, maxIf(event_time, attributes['rl.state.op'] = 'end'), NULL) AS ended_at
-FROM {{.Ident "run_events"}}
-WHERE event = 'rl.state'
-GROUP BY run_id, attempt, state_id;
+    Timestamp AS event_time,
+    if(LogAttributes['rl.run.id'] != '', LogAttributes['rl.run.id'], ResourceAttributes['rl.run.id']) AS run_id,
+    toUInt32OrZero(if(LogAttributes['rl.run.attempt'] != '', LogAttributes['rl.run.attempt'], ResourceAttributes['rl.run.attempt'])) AS attempt,
+    LogAttributes['rl.state.id'] AS state_id,
+    LogAttributes['rl.state.op'] AS op,
+    LogAttributes['rl.state.name'] AS state,
+    LogAttributes['rl.phase'] AS phase,
+    multiIf(
+        LogAttributes['rl.lane'] != '', LogAttributes['rl.lane'],
+        ResourceAttributes['rl.role'] != '', concat(ResourceAttributes['rl.role'], '/', ResourceAttributes['rl.rank']),
+        concat(LogAttributes['rl.role'], '/', LogAttributes['rl.rank'])
+    ) AS lane,
+    if(LogAttributes['host.name'] != '', LogAttributes['host.name'], ResourceAttributes['host.name']) AS host,
+    toUInt64OrZero(LogAttributes['rl.step']) AS step,
+    toFloat64OrNull(LogAttributes['rl.state.expected']) AS expected_seconds
+FROM {{.Ident "otel_logs"}}
+WHERE event = 'rl.state';
