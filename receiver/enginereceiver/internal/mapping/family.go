@@ -10,7 +10,8 @@ import (
 // family is what all series of one name and TYPE have in common.
 type family struct {
 	origin
-	kind exposition.Type
+	// declared is the TYPE line's, kind is what it is.
+	declared, kind exposition.Type
 	// reason is why none of its series becomes a point.
 	reason Reason
 	// mappings are the registry's, none for a family that passes under its own name only.
@@ -29,7 +30,7 @@ type family struct {
 
 // family finds out what a name means. There is no state in it, so it costs the same each time: keep it.
 func (m *Mapper) family(name string, kind exposition.Type) *family {
-	f := &family{origin: originOf(name), kind: kind}
+	f := &family{origin: originOf(name), declared: kind, kind: kind}
 	if name == "process_start_time_seconds" {
 		f.starts = true
 		return f
@@ -79,7 +80,7 @@ func (f *family) splitUntyped(m *Mapper) {
 		if !ok || f.producer == "" {
 			continue
 		}
-		whole := family{origin: f.origin, kind: exposition.Histogram}
+		whole := family{origin: f.origin, declared: f.declared, kind: exposition.Histogram}
 		whole.name = base
 		if found, _ := m.mappings(&whole); found != nil {
 			*f = whole

@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"bytes"
-	"hash/maphash"
 	"math"
 	"time"
 
@@ -41,7 +40,7 @@ type Target struct {
 
 	// series are by their hash. first stood first on the page before, behind is the one that was read last.
 	series        map[uint64]*series
-	seed          maphash.Seed
+	memory        exposition.Memory
 	first, behind *series
 	labels        []exposition.Label
 }
@@ -58,7 +57,7 @@ const maxFamilies = 20_000
 func (m *Mapper) NewTarget(i Identity) *Target {
 	return &Target{
 		mapper: m, identity: i, instances: map[string]*instance{}, families: map[familyKey]*family{}, series: map[uint64]*series{},
-		seed: maphash.MakeSeed(),
+		memory: exposition.NewMemory(),
 	}
 }
 
@@ -66,6 +65,7 @@ func (m *Mapper) NewTarget(i Identity) *Target {
 // resource. A page that is none ([exposition.Reader.Err]) is a case for Down.
 func (t *Target) Map(r *exposition.Reader, at time.Time) (pmetric.Metrics, *Report) {
 	t.begin(at)
+	r.Follow(&t.memory, t.known)
 	for r.Next() {
 		s := r.Sample()
 		t.report.Samples++
@@ -110,36 +110,47 @@ func (t *Target) begin(at time.Time) {
 	t.behind, t.current = nil, nil
 }
 
-// find returns what the sample's series means, nil when that is nothing and was counted. In the order of the scrape before
-// it costs a hash.
+// find returns what the sample's series means, nil when there is no room for it. Where the page is like the one before, the
+// reader says that it is the expected one.
 func (t *Target) find(s *exposition.Sample, r *exposition.Reader) *series {
-	hash := maphash.Bytes(t.seed, s.Series)
+	if s.Name == nil {
+		return t.use(t.expected(), s, r)
+	}
+	hash := t.memory.Hash(s.Series)
 	if e := t.expected(); e != nil && e.is(hash, s) {
 		return t.use(e, s, r)
 	}
-	f := t.familyOf(s)
-	if f == nil || f.reason != kept {
-		reason := DropMaxUnknown
-		if f != nil {
-			reason = f.reason
-		}
-		t.report.Dropped[reason]++
-		return nil
-	}
 	e := t.series[hash]
-	switch {
-	case e != nil && e.is(hash, s):
-	case e == nil && len(t.series) >= t.mapper.options.MaxSeries:
-		t.report.Dropped[DropMaxSeries]++
-		return nil
-	default:
+	if e == nil || !e.is(hash, s) {
+		f := t.familyOf(s)
+		if f == nil {
+			t.report.Dropped[DropMaxUnknown]++
+			return nil
+		}
+		if e == nil && len(t.series) >= t.mapper.options.MaxSeries {
+			reason := DropMaxSeries
+			if f.reason != kept {
+				reason = f.reason
+			}
+			t.report.Dropped[reason]++
+			return nil
+		}
 		e = t.learn(f, hash, s, r)
 	}
 	return t.use(e, s, r)
 }
 
 func (s *series) is(hash uint64, sample *exposition.Sample) bool {
-	return s.hash == hash && int(s.length) == len(sample.Series) && s.family.kind == sample.Type
+	return s.hash == hash && int(s.length) == len(sample.Series) && s.family.declared == sample.Type
+}
+
+// known is the expected series as the reader needs it.
+func (t *Target) known() exposition.Known {
+	e := t.expected()
+	if e == nil {
+		return exposition.Known{}
+	}
+	return exposition.Known{Hash: e.hash, Bytes: int(e.length), Type: e.family.declared, Part: e.part}
 }
 
 // expected is the series that stood here on the page before.
@@ -175,7 +186,9 @@ func (t *Target) use(e *series, s *exposition.Sample, r *exposition.Reader) *ser
 }
 
 func (t *Target) learn(f *family, hash uint64, s *exposition.Sample, r *exposition.Reader) *series {
-	t.labels = r.Labels(t.labels[:0])
+	if t.labels = t.labels[:0]; f.reason == kept {
+		t.labels = r.Labels(t.labels)
+	}
 	e := t.resolve(f, s.Part, t.labels)
 	e.hash, e.length = hash, uint32(len(s.Series))
 	t.series[hash] = e
