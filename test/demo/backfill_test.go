@@ -20,12 +20,12 @@ import (
 
 const simulated = "(host LIKE 'train-%' OR host LIKE 'rollout-%')"
 
-// TestBackfill writes an hour of three runs into the real collector and engine, and finds in the tables what the ledger
+// TestBackfill writes half an hour of three runs into the real collector and engine, and finds in the tables what the ledger
 // says: every series with its count, sum and range, the checkpoints, the milestones, the states, the sick run's troubles.
 func TestBackfill(t *testing.T) {
 	c := collectortest.New(t, "config/single-node.yaml")
 	c.Start()
-	d, err := newDemo(options{otlp: "http://" + c.HTTP, past: time.Hour, step: 15 * time.Second, sick: true, seed: 1, texts: true}, time.Now())
+	d, err := newDemo(options{otlp: "http://" + c.HTTP, past: 30 * time.Minute, step: 7500 * time.Millisecond, sick: true, seed: 1, texts: true}, time.Now())
 	require.NoError(t, err)
 	defer d.close()
 	for _, p := range d.players {

@@ -46,9 +46,7 @@ func (r *registrar) renew(ctx context.Context, f *fleet.Fleet) {
 }
 
 func (r *registrar) post(ctx context.Context, engine *fleet.Engine, replica int) error {
-	labels := map[string]string{
-		"run": r.spec.ID, "replica": strconv.Itoa(replica), "host": r.spec.EngineHost, "rl.role": "engine",
-	}
+	labels := map[string]string{"run": r.spec.ID, "replica": strconv.Itoa(replica), "host": r.spec.EngineHost}
 	if engine.Spec().Role != fleet.Unified {
 		labels["role"] = string(engine.Spec().Role)
 	}

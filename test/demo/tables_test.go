@@ -26,6 +26,18 @@ func tableName(p simulation.Point) (string, float64) {
 	switch p.Metric {
 	case "hw.gpu.utilization":
 		return gpu + "util_percent", percent
+	case "nvidia.gpu.ecc.errors":
+		return gpu + "ecc." + get("nvidia.gpu.ecc.counter") + "." + get("error.type"), 1
+	case "nvidia.gpu.nvlink.errors":
+		return gpu + "nvlink_errors." + get("nvidia.gpu.nvlink.error"), 1
+	case "pitwall.scrape.failed":
+		return "collector." + get("pitwall.component") + ".failed", 1
+	case "pitwall.scrape.errors":
+		return "collector." + get("pitwall.component") + ".error_count", 1
+	case "pitwall.scrape.duration":
+		return "collector." + get("pitwall.component") + ".duration_seconds", 1
+	case "pitwall.scrape.metrics":
+		return "collector." + get("pitwall.component") + ".metric_count", 1
 	case "hw.gpu.memory.utilization":
 		return gpu + "mem_percent", percent
 	case "nvidia.gpu.sm.activity":

@@ -219,29 +219,44 @@ type Histogram struct {
 	Sum    float64
 }
 
-// Histograms are those of an engine in seconds and bytes, whatever its version's units.
-type Histograms struct{ FirstToken, BetweenTokens, EndToEnd, QueueTime, Transfers, TransferredBytes Histogram }
+// Histograms are those of an engine in seconds, tokens, bytes and bytes per second, whatever its version's units. What
+// the version does not have is empty.
+type Histograms struct {
+	FirstToken, BetweenTokens, EndToEnd, QueueTime Histogram
+	PromptTokens, OutputTokens                     Histogram
+	Transfers, TransferredBytes                    Histogram
+	TransferWaits, TransferSpeed                   Histogram
+}
 
 // Histograms has the buckets that the engine would serve now.
 func (e *Engine) Histograms() Histograms {
 	e.fleet.mu.Lock()
 	defer e.fleet.mu.Unlock()
-	all := newCounts(e.spec.Version)
-	for _, s := range e.ranks {
-		all.ttft.merge(s.counts.ttft)
-		all.itl.merge(s.counts.itl)
-		all.e2e.merge(s.counts.e2e)
-		all.queue.merge(s.counts.queue)
-		all.transferTime.merge(s.counts.transferTime)
-		all.transferSize.merge(s.counts.transferSize)
+	sum := func(of func(*counts) *histogram, factor float64) Histogram {
+		all := of(newCounts(e.spec.Version))
+		if all == nil {
+			return Histogram{}
+		}
+		for _, s := range e.ranks {
+			all.merge(of(s.counts))
+		}
+		return all.scaled(factor)
 	}
 	seconds, bytes := 1.0, 1.0
 	if e.spec.Version.sglang() {
 		seconds, bytes = 1e-3, 1<<20
 	}
 	return Histograms{
-		all.ttft.scaled(1), all.itl.scaled(1), all.e2e.scaled(1), all.queue.scaled(1),
-		all.transferTime.scaled(seconds), all.transferSize.scaled(bytes),
+		FirstToken:       sum(func(c *counts) *histogram { return c.ttft }, 1),
+		BetweenTokens:    sum(func(c *counts) *histogram { return c.itl }, 1),
+		EndToEnd:         sum(func(c *counts) *histogram { return c.e2e }, 1),
+		QueueTime:        sum(func(c *counts) *histogram { return c.queue }, 1),
+		PromptTokens:     sum(func(c *counts) *histogram { return c.prompts }, 1),
+		OutputTokens:     sum(func(c *counts) *histogram { return c.answers }, 1),
+		Transfers:        sum(func(c *counts) *histogram { return c.transferTime }, seconds),
+		TransferredBytes: sum(func(c *counts) *histogram { return c.transferSize }, bytes),
+		TransferWaits:    sum(func(c *counts) *histogram { return c.alloc }, 1e-3),
+		TransferSpeed:    sum(func(c *counts) *histogram { return c.transferSpeed }, 1<<30),
 	}
 }
 

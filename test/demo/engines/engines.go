@@ -23,6 +23,13 @@ type Engines struct {
 	next      time.Time
 	read      time.Time
 	before    []fleet.Histograms
+	moved     []movement
+}
+
+// movement is when an engine's counters moved last.
+type movement struct {
+	at    time.Time
+	count int64
 }
 
 const firstPort = 30000
@@ -47,7 +54,7 @@ func Start(spec simulation.Spec, at time.Time, servers bool) (*Engines, error) {
 	return e, nil
 }
 
-// specs: two engines that do everything, and for SGLang a prefill and a decode engine beside them.
+// specs: two engines that do everything, a prefill and a decode engine beside them.
 func specs(spec simulation.Spec, load fleet.Load, capacity fleet.Capacity) []fleet.Spec {
 	var all []fleet.Spec
 	for replica := range spec.Engines {
@@ -57,12 +64,12 @@ func specs(spec simulation.Spec, load fleet.Load, capacity fleet.Capacity) []fle
 		}
 		if spec.EngineKind == "sglang" {
 			one.Version = fleet.SGLangMain
-			switch replica {
-			case 2:
-				one.Role, one.Peer = fleet.Prefill, "engine-3"
-			case 3:
-				one.Role = fleet.Decode
-			}
+		}
+		switch replica {
+		case 2:
+			one.Role, one.Peer = fleet.Prefill, "engine-3"
+		case 3:
+			one.Role = fleet.Decode
 		}
 		all = append(all, one)
 	}
@@ -70,13 +77,14 @@ func specs(spec simulation.Spec, load fleet.Load, capacity fleet.Capacity) []fle
 }
 
 func (e *Engines) identify() {
-	e.processes, e.before = nil, nil
+	e.processes, e.before, e.moved = nil, nil, nil
 	for replica, engine := range e.fleet.Engines() {
 		e.processes = append(e.processes, &simulation.Process{
 			Run: e.spec.ID, Attempt: e.attempt, Role: "engine", Host: e.spec.EngineHost, Replica: int64(replica),
 			Server: e.spec.EngineHost, Port: firstPort + int64(replica),
 		})
 		e.before = append(e.before, engine.Histograms())
+		e.moved = append(e.moved, movement{at: e.born})
 	}
 }
 

@@ -1,7 +1,9 @@
 package engines
 
 import (
+	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/pitwall-otel/pitwall/test/demo/simulation"
@@ -18,6 +20,10 @@ func (e *Engines) readings(c *simulation.Chunk, at time.Time) {
 			r.base = append(r.base, simulation.Attribute{Key: "inference.role", Value: string(engine.Spec().Role)})
 		}
 		totals := engine.Totals()
+		if count := totals.ComputedTokens + totals.RepeatedTokens + totals.DecodedTokens + totals.Finished; count != e.moved[replica].count {
+			e.moved[replica] = movement{at, count}
+		}
+		r.put(simulation.Gauge, "inference.engine.counter.age", "s", at.Sub(e.moved[replica].at).Seconds())
 		r.gauges(totals)
 		r.counters(totals)
 		if engine.Spec().Role != fleet.Unified {
@@ -26,6 +32,9 @@ func (e *Engines) readings(c *simulation.Chunk, at time.Time) {
 		now := engine.Histograms()
 		r.histograms(now, e.before[replica])
 		e.before[replica] = now
+		c.Collected(r.by, at, simulation.Collection{
+			Component: "engine", Target: net.JoinHostPort(r.by.Server, strconv.FormatInt(r.by.Port, 10)), Seconds: 0.004, Metrics: 40,
+		})
 	}
 	e.read = at
 }
@@ -102,6 +111,12 @@ func (r reading) queues(t fleet.Totals, role fleet.Role) {
 	put := func(queue string, value int) {
 		r.put(simulation.Gauge, "inference.pd.queue.requests", "{request}", float64(value), simulation.Attribute{Key: "inference.pd.queue", Value: queue})
 	}
+	if !r.sglang {
+		for _, kind := range []string{"transfer", "notification", "expired"} {
+			r.put(simulation.Counter, "inference.pd.failures", "{request}", 0, simulation.Attribute{Key: "error.type", Value: kind})
+		}
+		return
+	}
 	if role == fleet.Prefill {
 		put("prefill_bootstrap", t.Bootstrap)
 		put("prefill_inflight", t.Inflight)
@@ -127,6 +142,10 @@ func (r reading) histograms(now, before fleet.Histograms) {
 		{"gen_ai.server.request.duration", "s", now.EndToEnd, before.EndToEnd, served},
 		{"inference.inter_token_latency", "s", now.BetweenTokens, before.BetweenTokens, nil},
 		{"inference.request.queue.duration", "s", now.QueueTime, before.QueueTime, nil},
+		{"inference.request.prompt_tokens", "{token}", now.PromptTokens, before.PromptTokens, nil},
+		{"inference.request.output_tokens", "{token}", now.OutputTokens, before.OutputTokens, nil},
+		{"inference.pd.kv_transfer.alloc.duration", "s", now.TransferWaits, before.TransferWaits, nil},
+		{"inference.pd.kv_transfer.throughput", "By/s", now.TransferSpeed, before.TransferSpeed, nil},
 		{"inference.pd.kv_transfer.duration", "s", now.Transfers, before.Transfers, nil},
 		{"inference.pd.kv_transfer.size", "By", now.TransferredBytes, before.TransferredBytes, nil},
 	} {

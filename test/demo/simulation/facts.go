@@ -96,3 +96,28 @@ type Chunk struct {
 	States     []State
 	Events     []Event
 }
+
+// Collection is what a receiver says of having read one of its targets.
+type Collection struct {
+	Component, Target string
+	Seconds           float64
+	Metrics           int
+}
+
+// Collected adds the points of a collection that brought everything.
+func (c *Chunk) Collected(by *Process, at time.Time, one Collection) {
+	with := []Attribute{{"pitwall.component", one.Component}, {"pitwall.target", one.Target}}
+	for _, p := range []struct {
+		metric, unit string
+		value        float64
+	}{
+		{"pitwall.scrape.up", "1", 1},
+		{"pitwall.scrape.failed", "1", 0},
+		{"pitwall.scrape.errors", "{error}", 0},
+		{"pitwall.scrape.duration", "s", one.Seconds},
+		{"pitwall.scrape.metrics", "{metric}", float64(one.Metrics)},
+		{"pitwall.scrape.last_success_time", "s", float64(at.UnixMilli()) / 1000},
+	} {
+		c.Points = append(c.Points, Point{By: by, Time: at, Metric: p.metric, Unit: p.unit, Value: p.value, Attributes: with})
+	}
+}

@@ -17,12 +17,12 @@ type machine struct {
 
 // gpu integrates what it did, so that a reading is the average since the reading before.
 type gpu struct {
-	index                              int64
-	owner                              *Process
-	work                               []work
-	last                               time.Time
-	idle, busy, energy, sent, throttle float64
-	xids                               float64
+	index                         int64
+	owner                         *Process
+	work                          []work
+	last                          time.Time
+	idle, busy, energy, sent, hot float64 // hot: seconds slowed down
+	xids                          float64
 }
 
 // work is a piece of time with one utilisation.
@@ -137,6 +137,15 @@ func (m *machine) read(c *Chunk, at time.Time, sick bool) {
 		}
 	}
 	m.readHost(c, at, use, trainers)
+	c.Collected(m.host, at, Collection{Component: "nvml", Target: "nvml", Seconds: 0.006, Metrics: 40})
+	for _, cost := range []struct {
+		metric string
+		value  float64
+	}{{"pitwall.cost.cpu.utilization", 0.003}, {"pitwall.cost.cpu.budget", 0.01}} {
+		c.Points = append(c.Points, Point{
+			By: m.host, Time: at, Metric: cost.metric, Unit: "1", Value: cost.value, Attributes: []Attribute{{"pitwall.component", "nvml"}},
+		})
+	}
 }
 
 type gpuReading struct {
@@ -170,7 +179,7 @@ func (m *machine) readGPU(c *Chunk, g *gpu, at time.Time, is gpuReading) {
 	hot := 0.0
 	if is.hot {
 		hot, temperature, clock, power = 1, 91+is.noise, 1155e6, power*0.7
-		g.throttle += is.seconds
+		g.hot += is.seconds
 	}
 	g.energy += power * is.seconds
 	link := 45e9 * is.mean
@@ -187,8 +196,8 @@ func (m *machine) readGPU(c *Chunk, g *gpu, at time.Time, is gpuReading) {
 	put(Gauge, "nvidia.gpu.power.limit", "W", 700, id, Attribute{"nvidia.gpu.power.limit.type", "enforced"})
 	put(Gauge, "nvidia.gpu.sm.activity", "1", is.mean*0.78, id)
 	put(Gauge, "nvidia.gpu.throttle.active", "1", hot, id, Attribute{"nvidia.gpu.throttle.reason", "hw_thermal_slowdown"})
-	put(Counter, "nvidia.gpu.throttle.duration", "s", g.throttle, id, Attribute{"nvidia.gpu.throttle.reason", "hw_thermal_slowdown"})
-	put(Counter, "nvidia.gpu.throttled.duration", "s", g.throttle, id)
+	put(Counter, "nvidia.gpu.throttle.duration", "s", g.hot, id, Attribute{"nvidia.gpu.throttle.reason", "hw_thermal_slowdown"})
+	put(Counter, "nvidia.gpu.throttled.duration", "s", g.hot, id)
 	put(Counter, "nvidia.gpu.idle.duration", "s", g.idle, id)
 	put(Counter, "nvidia.gpu.busy.duration", "s", g.busy, id)
 	for _, direction := range []string{"transmit", "receive"} {
@@ -196,6 +205,12 @@ func (m *machine) readGPU(c *Chunk, g *gpu, at time.Time, is gpuReading) {
 		put(Gauge, "nvidia.gpu.nvlink.io_rate", "By/s", link, id, way)
 		put(Counter, "nvidia.gpu.nvlink.io", "By", math.Round(g.sent), id, way)
 		put(Gauge, "nvidia.gpu.pcie.io_rate", "By/s", 2e8+3e9*is.mean, id, way)
+	}
+	for kind, count := range map[string]float64{"corrected": math.Floor(g.hot / 600), "uncorrected": 0} {
+		put(Counter, "nvidia.gpu.ecc.errors", "{error}", count, id, Attribute{"nvidia.gpu.ecc.counter", "volatile"}, Attribute{"error.type", kind})
+	}
+	for kind, count := range map[string]float64{"replay": math.Floor(g.sent / 5e13), "recovery": 0, "crc": 0} {
+		put(Counter, "nvidia.gpu.nvlink.errors", "{error}", count, id, Attribute{"nvidia.gpu.nvlink.error", kind})
 	}
 	if g.owner != nil {
 		put(Gauge, "nvidia.gpu.run.processes", "{process}", 1, id)

@@ -62,7 +62,7 @@ func Runs(seed uint64, now time.Time, past, stepTime time.Duration, sick, goOn b
 		ID: "qwen3-30b-grpo-07", Seed: seed, Start: now.Add(-past), End: now,
 		Hosts: []string{"train-a-0", "train-a-1"}, EngineHost: "rollout-a-0", Engines: 4, EngineKind: "sglang",
 		LearningRate: 1e-6, Prompts: 64, Group: 8, StepTime: stepTime, Cadence: 15 * time.Second,
-		CrashAfterStep: resumable(int64(past/stepTime) * 2 / 5),
+		CrashAfterStep: resumable(int64(past / stepTime)),
 	}
 	if goOn {
 		healthy.End = time.Time{}
@@ -89,12 +89,14 @@ func Runs(seed uint64, now time.Time, past, stepTime time.Duration, sick, goOn b
 	return runs
 }
 
-// resumable moves a crash to some steps after a checkpoint, so that steps repeat; 0 when the run is too short for one.
-func resumable(step int64) int64 {
-	if step < CheckpointEvery+CheckpointEvery/2 {
+// resumable is a step to crash after: some steps after a checkpoint, so that steps repeat, about two fifths of the way.
+// 0 when the past is too short to reach the second attempt.
+func resumable(steps int64) int64 {
+	if steps < CheckpointEvery+7 {
 		return 0
 	}
-	return step/CheckpointEvery*CheckpointEvery + CheckpointEvery/2
+	saved := max(1, steps*2/5/CheckpointEvery) * CheckpointEvery
+	return saved + min(CheckpointEvery/2, max(3, (steps-saved)/6))
 }
 
 // pace is how the step compares with one of 30 s.

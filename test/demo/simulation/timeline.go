@@ -92,7 +92,7 @@ func (t *Timeline) chunk(length time.Duration) *Chunk {
 }
 
 func (t *Timeline) setup() *Chunk {
-	c := t.chunk(t.spec.seconds(60))
+	c := t.chunk(t.spec.seconds(30))
 	phase, name := "setup", "init_workers"
 	process := t.controller
 	if t.attempt > 1 {
@@ -128,7 +128,7 @@ func (t *Timeline) config() string {
 }
 
 func (t *Timeline) crash() *Chunk {
-	c := t.chunk(t.spec.seconds(240))
+	c := t.chunk(t.spec.seconds(60))
 	lost := t.trainers[5]
 	c.event(lost, c.Begin, "rl.error", Attribute{"rl.step", t.step}, Attribute{"rl.phase", "actor_update"},
 		Attribute{"error.type", "CUDAError"}, Attribute{"error.message", "CUDA error: unspecified launch failure"})

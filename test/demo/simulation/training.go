@@ -42,6 +42,7 @@ func (t *Timeline) trainingStep() *Chunk {
 	t.lengths(c, p, r, prompt)
 	t.progress(c, p, tokens, samples)
 	t.durations(c, p)
+	t.idleTime(c, p)
 	t.model(c, r)
 	if p.step%EvalEvery == 0 {
 		t.evaluation(c, r)
@@ -166,6 +167,7 @@ func (t *Timeline) progress(c *Chunk, p plan, tokens, samples int64) {
 	c.gauge(by, "rl.throughput", "{token}/s", rate, Attribute{"rl.scope", "global"})
 	c.gauge(by, "rl.throughput", "{token}/s", rate/float64(t.spec.ranks()), Attribute{"rl.scope", "gpu"})
 	c.gauge(by, "rl.rollout.throughput", "{token}/s", float64(samples)*p.length/p.rollout.Seconds()/8, Attribute{"rl.scope", "gpu"})
+	c.gauge(by, "rl.rollout.throughput", "{token}/s", float64(samples)*p.length/p.rollout.Seconds(), Attribute{"rl.scope", "global"})
 	c.gauge(by, "rl.mfu", "1", 0.41*p.updates[0].Seconds()/p.update.Seconds(), Attribute{"rl.phase", "actor_update"})
 	const weights = 61e9
 	c.gauge(by, "rl.weight_sync.size", "By", weights)
@@ -216,4 +218,32 @@ func (t *Timeline) durations(c *Chunk, p plan) {
 	}
 	c.gauge(t.controller, "rl.wait.ratio", "1", waited.Seconds()/p.total().Seconds(), Attribute{"rl.wait.side", "trainer"})
 	c.gauge(t.controller, "rl.wait.ratio", "1", (p.old+p.ref+p.advantage+p.update).Seconds()/p.total().Seconds(), Attribute{"rl.wait.side", "rollout"})
+}
+
+// idleTime is the GPU-seconds of the step in which GPUs had nothing to do, by the phase that the run was in: trainers wait
+// while samples are made and for the slowest of them, engines while anything else happens and for the slowest of them.
+func (t *Timeline) idleTime(c *Chunk, p plan) {
+	perEngine := float64(RanksPerHost / len(t.rollouts))
+	for _, one := range p.phases() {
+		idle := 0.0
+		switch one.phase {
+		case "data_load", "reward", "advantage":
+			idle = float64(t.spec.ranks()+RanksPerHost) * one.took.Seconds()
+		case "rollout":
+			idle = float64(t.spec.ranks()) * one.took.Seconds()
+			for _, took := range p.rollouts {
+				idle += perEngine * (p.rollout - took).Seconds()
+			}
+		case "actor_update":
+			idle = RanksPerHost * one.took.Seconds()
+			for _, took := range p.updates {
+				idle += (p.update - took).Seconds()
+			}
+		case "old_logprob", "ref_logprob", "checkpoint_save":
+			idle = RanksPerHost * one.took.Seconds()
+		case "eval":
+			idle = float64(t.spec.ranks()) * one.took.Seconds()
+		}
+		c.gauge(t.controller, "rl.gpu.idle_time", "s", idle, Attribute{"rl.phase", one.phase})
+	}
 }
