@@ -69,7 +69,7 @@ LIMIT 100`))), board.Input("trace_id", "Trace"))
 	)
 	b.Row("Open states", board.Table(board.Text{
 		Title: "States that are open", Unit: "short",
-		About: "States that began and did not end: which lane, in what, since when, and how long it usually takes (event rl.state, view run_states). A hang is at the top. silent is the time since the process last said that it lives.",
+		About: "States that began and did not end: which lane, in what, since when, and how long it usually takes (event rl.state, view run_state_events); a hang is at the top. since is not before the time of the dashboard. silent is the time since the process last said that it lives.",
 	}, openStates()).
 		Column("age", board.Unit("s")).Column("silent", append(board.Coloured(board.Green, board.Limit{From: 30, Colour: board.Yellow}, board.Limit{From: 120, Colour: board.Red}), board.Unit("s"))...).
 		Column("over expected", append(board.Coloured(board.Green, board.Limit{From: 1.5, Colour: board.Yellow}, board.Limit{From: 3, Colour: board.Red}), board.Digits(1))...).Size(24, 8))
@@ -164,23 +164,26 @@ GROUP BY time, series
 ORDER BY time, series`)
 }
 
+// openStates have no end in the time, and were heard of in it: an open state says so every ten seconds.
 func openStates() string {
 	return query.Text(`
 SELECT
     run_id AS run,
-    if(lane = '', concat(role, '/', toString(rank)), lane) AS lane,
-    host,
-    state,
-    phase,
-    step,
-    dateDiff('second', began_at, least(now64(3), $__toTime_ms)) AS age,
-    age / nullIf(expected_seconds, 0) AS "over expected",
-    dateDiff('second', seen_at, least(now64(3), $__toTime_ms)) AS silent,
-    began_at AS since
-FROM training_observability.run_states
-WHERE {runs} AND ended_at IS NULL AND began_at <= $__toTime AND seen_at >= $__fromTime
+    any(lane) AS lane,
+    any(host) AS host,
+    any(state) AS state,
+    any(phase) AS phase,
+    max(step) AS step,
+    dateDiff('second', min(event_time), least(now64(3), $__toTime_ms)) AS age,
+    age / nullIf(max(expected_seconds), 0) AS "over expected",
+    dateDiff('second', max(event_time), least(now64(3), $__toTime_ms)) AS silent,
+    min(event_time) AS since
+FROM training_observability.run_state_events
+WHERE {runs} AND {time}
+GROUP BY run, attempt, state_id
+HAVING countIf(op = 'end') = 0
 ORDER BY age DESC
-LIMIT 500`, "runs", query.OfRuns())
+LIMIT 500`, "runs", query.OfRuns(), "time", query.InTime)
 }
 
 func slowest() string {
