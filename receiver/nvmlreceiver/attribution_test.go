@@ -15,8 +15,8 @@ const pod = "container.id=ababababababababababababababababababababababababababab
 // resources are those of the metrics that say which run is where.
 func resources(text string) (list []string) {
 	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "resource ") {
-			list = append(list, strings.TrimSpace(strings.TrimPrefix(line, "resource ")))
+		if resource, ok := strings.CutPrefix(line, "resource "); ok {
+			list = append(list, strings.TrimSpace(resource))
 		}
 	}
 	return list

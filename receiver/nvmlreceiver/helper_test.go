@@ -16,8 +16,8 @@ import (
 	"github.com/pitwall-otel/pitwall/internal/nvmltest"
 )
 
-// real is an instance on the real helper program, which runs on the fake library with a script.
-func real(t *testing.T, profile string, lines ...string) *bench {
+// onHelper is an instance on the real helper program, which runs on the fake library with a script.
+func onHelper(t *testing.T, profile string, lines ...string) *bench {
 	t.Helper()
 	nvmltest.Script(t, append([]string{nvmltest.Profile(t, profile)}, lines...)...)
 	b := newBench(t, func(cfg *Config) {
@@ -62,7 +62,7 @@ func TestGoldenOnTheHelper(t *testing.T) {
 		"consumer": "nvidia.gpu.pcie.io_rate{", "old": "nvidia.gpu.pcie.io_rate{", "vgpu": "vgpu.id=",
 	} {
 		t.Run(profile, func(t *testing.T) {
-			b := real(t, profile)
+			b := onHelper(t, profile)
 			for _, pid := range []int{4242, 5100, 5101} {
 				gpuProcess(t, b.cfg.Attribution.ProcRoot, pid, "RL_RUN_ID=grpo-7", "RANK=3")
 			}
@@ -78,7 +78,7 @@ func TestGoldenOnTheHelper(t *testing.T) {
 }
 
 func TestHungGPUOnTheHelper(t *testing.T) {
-	b := real(t, "h100", "count=2", "gpu.1.hang=0")
+	b := onHelper(t, "h100", "count=2", "gpu.1.hang=0")
 	b.cfg.DeviceTimeout = 500 * time.Millisecond
 	metrics := b.settled(func(metrics pmetric.Metrics) bool {
 		stale, ok := value(t, metrics, "nvidia.gpu.stale", "rl.device.index=1")
@@ -90,7 +90,7 @@ func TestHungGPUOnTheHelper(t *testing.T) {
 }
 
 func TestLostGPUOnTheHelper(t *testing.T) {
-	b := real(t, "h100", "count=2", "gpu.1.lost=0")
+	b := onHelper(t, "h100", "count=2", "gpu.1.lost=0")
 	metrics := b.settled(func(metrics pmetric.Metrics) bool {
 		_, ok := value(t, metrics, "hw.gpu.utilization", "rl.device.index=0", "general")
 		return ok
@@ -100,7 +100,7 @@ func TestLostGPUOnTheHelper(t *testing.T) {
 }
 
 func TestEventsOnTheHelper(t *testing.T) {
-	b := real(t, "h100", "event.0=1 3 8 79 -1 -1") // type 8 is nvmlEventTypeXidCriticalError
+	b := onHelper(t, "h100", "event.0=1 3 8 79 -1 -1") // type 8 is nvmlEventTypeXidCriticalError
 	b.settled(b.has("hw.gpu.utilization"))
 	select {
 	case event := <-b.instance.driver.Events():
@@ -117,7 +117,9 @@ func TestEventsOnTheHelper(t *testing.T) {
 }
 
 func TestNoLibraryOnTheHelper(t *testing.T) {
-	b := newBench(t, func(cfg *Config) { cfg.HelperPath, cfg.LibraryPath = nvmltest.Helper(t), t.TempDir()+"/libnvidia-ml.so.1" })
+	b := newBench(t, func(cfg *Config) {
+		cfg.HelperPath, cfg.LibraryPath = nvmltest.Helper(t), t.TempDir()+"/libnvidia-ml.so.1"
+	})
 	b.instance.driver = openClient(b.cfg, b.log)
 	b.instance.driver.Start()
 	t.Cleanup(func() { require.NoError(t, b.instance.driver.Shutdown(context.Background())) })
