@@ -181,7 +181,7 @@ func (p *point) appear(i *instance, created time.Time) {
 	p.growth = p.value
 	switch {
 	case !created.IsZero():
-		p.start = created
+		p.start = later(created, i.epoch)
 	case !i.before.IsZero() && !p.again:
 		p.start = later(i.before, i.epoch)
 	case !i.epoch.IsZero():
