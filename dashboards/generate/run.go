@@ -110,10 +110,17 @@ ends AS
 ),
 speeds AS
 (
-    SELECT run_id, argMax(value, (step, event_time)) AS tokens, uniqExact(host) AS hosts, groupUniqArray(host) AS names
+    SELECT run_id, argMax(value, (event_time, step)) AS tokens
     FROM {points}
     WHERE run_id != '' AND metric = {throughput} AND {scope} AND {time} AND event_time >= $__toTime - INTERVAL 1 HOUR
     GROUP BY run_id
+),
+machines AS
+(
+    SELECT run_id, host
+    FROM {points}
+    WHERE run_id != '' AND host != '' AND {time} AND event_time >= $__toTime - INTERVAL 10 MINUTE
+    GROUP BY run_id, host
 ),
 gpus AS
 (
@@ -124,9 +131,9 @@ gpus AS
 ),
 uses AS
 (
-    SELECT run_id, avg(busy) AS busy
-    FROM (SELECT run_id, arrayJoin(names) AS host FROM speeds) AS s
-    INNER JOIN gpus ON gpus.host = s.host
+    SELECT run_id, count() AS hosts, avg(busy) AS busy
+    FROM machines
+    LEFT JOIN gpus ON gpus.host = machines.host
     GROUP BY run_id
 )
 SELECT
@@ -141,7 +148,7 @@ SELECT
     r.loss AS loss,
     speeds.tokens AS "token/s",
     uses.busy AS "GPU use",
-    speeds.hosts AS hosts,
+    uses.hosts AS hosts,
     dateDiff('second', r.began, r.seen) AS lasted,
     r.began AS began,
     'open' AS timeline,

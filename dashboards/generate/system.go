@@ -51,7 +51,7 @@ func system() *board.Board {
 		spread("GPU temperature", "Temperature of the GPU (metrics sys.gpu.*.temp_c).", "celsius", ofGPU(names.TableSysGPURLDeviceIndexTempC)),
 		board.OverTime(board.Text{Title: "Throttled time", About: "Share of time in which clocks were held down, a line for each GPU that was; 1 is all the time (counters sys.gpu.*.throttled_s).", Unit: "percentunit"}, countedByGPU(names.TableSysGPURLDeviceIndexThrottledS).Rate()).FromZero().Every("30s"),
 		board.Table(board.Text{Title: "Why GPUs were throttled", About: "Seconds in the time that a reason held clocks down, by GPU; thermal and power brake reasons want somebody to look (counters sys.gpu.*.throttle.*_s).", Unit: "s"}, throttled()).Size(12, 8),
-		board.Table(board.Text{Title: "GPU errors in the time", About: "Xid errors of the driver, ECC errors and NVLink errors that were counted in the time, by GPU (counters sys.gpu.*.xid.*, .ecc.*, .nvlink_errors.*). Uncorrected ones and any Xid want somebody to look.", Unit: "short"}, gpuErrors()).Size(12, 8),
+		board.Table(board.Text{Title: "GPU errors", About: "Xid errors of the driver, ECC errors and NVLink errors by GPU (counters sys.gpu.*.xid.*, .ecc.volatile.*, .nvlink_errors.*). Uncorrected ones and any Xid want somebody to look.", Unit: "short"}, gpuErrors()).Size(12, 8),
 	)
 	transfers(b)
 	machines(b)

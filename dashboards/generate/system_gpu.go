@@ -53,22 +53,26 @@ ORDER BY seconds DESC
 LIMIT 200`, "total", c.Total())
 }
 
-// gpuErrors is a row per GPU and kind of error, of those that happened.
+// gpuErrors is a row per GPU and kind of error that was ever counted. A counter may begin with its first error, so what is new
+// cannot be told from what is old at the first look: both numbers stand there.
 func gpuErrors() string {
-	kinds := "(" + query.AnyOf(names.TableSysGPURLDeviceIndexXidNvidiaGPUXid) +
-		" OR " + query.AnyOf(query.Fill(names.TableSysGPURLDeviceIndexEccNvidiaGPUEccCounterErrorType, "nvidia.gpu.ecc.counter", "volatile")) +
-		" OR " + query.AnyOf(names.TableSysGPURLDeviceIndexNvlinkErrorsNvidiaGPUNvlinkError) + ")"
-	c := query.Counter{
-		Metric: kinds, Where: []string{query.OfHosts()},
-		Line: "concat(" + gpu + `, ' ', extract(metric, '^sys[.]gpu[.][0-9]+[.](.*)$'))`,
-	}
 	return query.Text(`
-SELECT substring(series, 1, length(series) - position(reverse(series), ' ')) AS gpu, arrayElement(splitByChar(' ', series), -1) AS error, value AS times
-FROM
-(
-{total}
-)
-WHERE value > 0
-ORDER BY times DESC
-LIMIT 200`, "total", c.Total())
+SELECT
+    {gpu} AS gpu,
+    extract(metric, '^sys[.]gpu[.][0-9]+[.](.*)$') AS error,
+    argMax(value, event_time) AS "since the driver started",
+    greatest(0, "since the driver started" - min(value)) AS "new in the time",
+    max(event_time) AS seen
+FROM {points}
+WHERE {hosts}
+      AND ({xid} OR {ecc} OR {nvlink})
+      AND {time}
+GROUP BY gpu, error
+HAVING "since the driver started" > 0
+ORDER BY "new in the time" DESC, "since the driver started" DESC
+LIMIT 200`,
+		"gpu", gpu, "points", query.Points, "hosts", query.OfHosts(), "time", query.InTime,
+		"xid", query.AnyOf(names.TableSysGPURLDeviceIndexXidNvidiaGPUXid),
+		"ecc", query.AnyOf(query.Fill(names.TableSysGPURLDeviceIndexEccNvidiaGPUEccCounterErrorType, names.AttributeNvidiaGPUEccCounter, "volatile")),
+		"nvlink", query.AnyOf(names.TableSysGPURLDeviceIndexNvlinkErrorsNvidiaGPUNvlinkError))
 }

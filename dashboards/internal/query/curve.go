@@ -99,10 +99,10 @@ GROUP BY time, series
 ORDER BY time, series`)
 }
 
-// Last gives series and value: of each line the point with the highest step, the latest of those.
+// Last gives series and value: of each line the point with the highest step of the latest attempt.
 func (c Curve) Last() string {
 	return c.fill(`
-SELECT {line} AS series, argMaxOrNullIf({value}, (step, event_time), isFinite({value})) AS value
+SELECT {line} AS series, argMaxOrNullIf({value}, ({attempt}, step, event_time), isFinite({value})) AS value
 FROM {points}
 WHERE {where}
 GROUP BY series

@@ -1,6 +1,10 @@
 package query
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pitwall-otel/pitwall/schema/names"
+)
 
 // Histogram is a metric whose rows NAME.bucket hold what fell into each bucket since the row before, with the bucket's upper
 // bound as the tag le.
@@ -21,41 +25,53 @@ const le = "toFloat64OrNull(JSONExtractString(tags_json, 'le'))"
 
 // Percentiles gives time, series and value for shares such as 0.5: the line's name and then p50. As Prometheus does it, values
 // are taken to lie evenly in their bucket, and one beyond the last bound to be that bound. Empty buckets have no row, so
-// where a bucket begins is known from all that were seen in the panel's time.
+// where a bucket begins is known from all that were seen in the panel's time, of the same program: another one has other
+// bounds.
 func (h Histogram) Percentiles(shares ...string) string {
 	return h.fill(`
 WITH
 buckets AS
 (
-    SELECT $__timeInterval(event_time) AS time, {line} AS line, {le} AS bound, sum(value) AS n
+    SELECT
+        $__timeInterval(event_time) AS time, {line} AS line, {layout} AS layout, assumeNotNull({le}) AS bound, sum(value) AS n
     FROM {points}
-    WHERE {where}
-    GROUP BY time, line, bound
-    HAVING n > 0 AND isNotNull(bound)
+    WHERE {where} AND isNotNull({le})
+    GROUP BY time, line, layout, bound
+    HAVING n > 0
 ),
-(SELECT arraySort(groupUniqArray(assumeNotNull(bound))) FROM buckets) AS bounds
+layouts AS
+(
+    SELECT layout, arraySort(groupUniqArray(bound)) AS bounds
+    FROM buckets
+    GROUP BY layout
+),
+sides AS
+(
+    SELECT time, line, bound AS upper, n, arrayLast(b -> b < upper, bounds) AS lower
+    FROM buckets
+    INNER JOIN layouts ON layouts.layout = buckets.layout
+)
 SELECT
     time,
     trimLeft(concat(line, ' p', toString(round(share * 100, 1)))) AS series,
-    if(isInfinite(upper), lower, lower + (upper - lower) * (wanted - (sums[i] - counts[i])) / counts[i]) AS value
+    if(isInfinite(top), bottom, bottom + (top - bottom) * (wanted - (sums[i] - counts[i])) / counts[i]) AS value
 FROM
 (
     SELECT
         time,
         line,
-        arraySort(groupArray((assumeNotNull(bound), n))) AS sorted,
-        tupleElement(sorted, 1) AS uppers,
-        tupleElement(sorted, 2) AS counts,
+        arraySort(groupArray((upper, lower, n))) AS sorted,
+        tupleElement(sorted, 3) AS counts,
         arrayCumSum(counts) AS sums,
         arrayJoin([{shares}]) AS share,
         share * arrayElement(sums, -1) AS wanted,
         greatest(1, arrayFirstIndex(c -> c >= wanted, sums)) AS i,
-        uppers[i] AS upper,
-        arrayLast(b -> b < upper, bounds) AS lower
-    FROM buckets
+        tupleElement(sorted[i], 1) AS top,
+        tupleElement(sorted[i], 2) AS bottom
+    FROM sides
     GROUP BY time, line
 )
-ORDER BY time, series`, "shares", strings.Join(shares, ", "))
+ORDER BY time, series`, "shares", strings.Join(shares, ", "), "layout", Tag(names.AttributeGenAIProviderName))
 }
 
 // Buckets gives time, series (the bound, padded so that it sorts) and value (how many fell below it and above the one before).
