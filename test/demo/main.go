@@ -20,6 +20,7 @@ type options struct {
 	step               time.Duration
 	seed               uint64
 	sick, texts        bool
+	ledger             string
 }
 
 func main() {
@@ -33,6 +34,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "the same seed makes the same values")
 	flag.BoolVar(&o.sick, "sick", false, "add a run with troubles")
 	flag.BoolVar(&o.texts, "texts", false, "send prompts and answers of samples; otherwise the content policy is off")
+	flag.StringVar(&o.ledger, "ledger", "", "file for what dashboards must show of the past that was written, as JSON")
 	flag.Parse()
 	o.step = time.Duration(30 * float64(time.Second) / speed)
 	if err := run(os.Stdout, o); err != nil {
@@ -57,6 +59,11 @@ func run(out io.Writer, o options) error {
 		return err
 	}
 	d.report(out, started)
+	if o.ledger != "" {
+		if err := d.writeLedger(o.ledger); err != nil {
+			return err
+		}
+	}
 	if !o.live {
 		return nil
 	}

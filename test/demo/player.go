@@ -9,6 +9,7 @@ import (
 	"github.com/pitwall-otel/pitwall/test/demo/engines"
 	"github.com/pitwall-otel/pitwall/test/demo/simulation"
 	"github.com/pitwall-otel/pitwall/test/demo/telemetry"
+	"github.com/pitwall-otel/pitwall/test/fleet"
 )
 
 // player sends one run: what is past at once, then second by second.
@@ -20,6 +21,7 @@ type player struct {
 	register *registrar
 
 	engines *engines.Engines // that serve, live
+	totals  []fleet.Totals   // of the engines at their last reading in the past
 
 	chunk *simulation.Chunk // under way
 	sent  time.Time         // up to where
@@ -79,6 +81,7 @@ func (p *player) past(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
+	p.totals = work.Totals()
 	return p.client.Flush(ctx)
 }
 

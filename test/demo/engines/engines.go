@@ -23,6 +23,7 @@ type Engines struct {
 	next      time.Time
 	read      time.Time
 	before    []fleet.Histograms
+	totals    []fleet.Totals // at the last reading
 	moved     []movement
 }
 
@@ -77,7 +78,7 @@ func specs(spec simulation.Spec, load fleet.Load, capacity fleet.Capacity) []fle
 }
 
 func (e *Engines) identify() {
-	e.processes, e.before, e.moved = nil, nil, nil
+	e.processes, e.before, e.moved, e.totals = nil, nil, nil, make([]fleet.Totals, e.spec.Engines)
 	for replica, engine := range e.fleet.Engines() {
 		e.processes = append(e.processes, &simulation.Process{
 			Run: e.spec.ID, Attempt: e.attempt, Role: "engine", Host: e.spec.EngineHost, Replica: int64(replica),
@@ -90,6 +91,9 @@ func (e *Engines) identify() {
 
 // Fleet is the engines themselves.
 func (e *Engines) Fleet() *fleet.Fleet { return e.fleet }
+
+// Totals are what each engine's processes had counted at the last reading.
+func (e *Engines) Totals() []fleet.Totals { return e.totals }
 
 // Close stops the engines.
 func (e *Engines) Close() { e.fleet.Close() }

@@ -20,6 +20,7 @@ func (e *Engines) readings(c *simulation.Chunk, at time.Time) {
 			r.base = append(r.base, simulation.Attribute{Key: "inference.role", Value: string(engine.Spec().Role)})
 		}
 		totals := engine.Totals()
+		e.totals[replica] = totals
 		if count := totals.ComputedTokens + totals.RepeatedTokens + totals.DecodedTokens + totals.Finished; count != e.moved[replica].count {
 			e.moved[replica] = movement{at, count}
 		}

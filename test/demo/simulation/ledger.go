@@ -29,9 +29,12 @@ type Device struct {
 
 // DeviceLedger is what a GPU's counters stand at.
 type DeviceLedger struct {
-	IdleSeconds, BusySeconds, ThrottledSeconds, EnergyJoules float64
-	LastUtilization                                          float64
-	Xids                                                     int64
+	IdleSeconds      float64 `json:"idle_seconds"`
+	BusySeconds      float64 `json:"busy_seconds"`
+	ThrottledSeconds float64 `json:"throttled_seconds"`
+	EnergyJoules     float64 `json:"energy_joules"`
+	LastUtilization  float64 `json:"utilization"` // at the last reading, 0 to 1
+	Xids             int64   `json:"xids"`
 }
 
 // RunLedger is one run.
@@ -42,6 +45,7 @@ type RunLedger struct {
 	LastStepEnd time.Time
 	Tokens      int64 // trained on, as the last attempt counts
 	Throughput  float64
+	Loss        float64 // rl.loss.total of the last step, NaN included
 	Checkpoints []CheckpointLedger
 	Reached     map[string]time.Time // milestones
 	Samples     int64                // generated ones that were sent
@@ -51,18 +55,23 @@ type RunLedger struct {
 }
 
 // AttemptLedger has the steps of an attempt.
-type AttemptLedger struct{ Number, FirstStep, LastStep int64 }
+type AttemptLedger struct {
+	Number    int64 `json:"number"`
+	FirstStep int64 `json:"first_step"`
+	LastStep  int64 `json:"last_step"`
+}
 
 // CheckpointLedger is a checkpoint as its events leave it.
 type CheckpointLedger struct {
-	ID          string
-	Step, Size  int64
-	SaveSeconds float64
-	SavedAt     time.Time
-	URL         string
-	Deleted     bool
-	Scores      map[string]float64 // by task
-	Attempt     int64
+	ID          string             `json:"id"`
+	Step        int64              `json:"step"`
+	Attempt     int64              `json:"attempt"`
+	Size        int64              `json:"size_bytes"`
+	SaveSeconds float64            `json:"save_seconds"`
+	SavedAt     time.Time          `json:"saved_at"`
+	URL         string             `json:"url"`
+	Deleted     bool               `json:"deleted"`
+	Scores      map[string]float64 `json:"scores"` // by task
 }
 
 // NewLedger is empty.
@@ -138,6 +147,7 @@ func (l *Ledger) point(run *RunLedger, p Point) {
 			run.Throughput = p.Value
 		}
 	case "rl.loss.total":
+		run.Loss = p.Value
 		if math.IsNaN(p.Value) {
 			run.Nonfinite = append(run.Nonfinite, p.Step)
 		}
