@@ -78,8 +78,8 @@ func TestBadTargetsDoNotDisturbGoodOnes(t *testing.T) {
 
 	life := f.Lives()[0]
 	assert.InDelta(t, outputOf(&life), w.grown("7", "inference.tokens.output", good), 0)
-	assert.Zero(t, w.number(fmt.Sprintf(`SELECT max(value) FROM training_observability.metric_points
-		WHERE metric = 'pitwall.scrape.skipped' AND JSONExtractString(tags_json, 'pitwall.target') = '%s'`, good)), "scrapes of the good one that were left out")
+	assert.Zero(t, w.number(fmt.Sprintf(`SELECT countIf(value < 1) FROM training_observability.metric_points
+		WHERE metric = 'pitwall.scrape.up' AND JSONExtractString(tags_json, 'pitwall.target') = '%s'`, good)), "scrapes of the good one that failed")
 	assert.NotContains(t, w.c.Log(), "secret")
 	assert.Zero(t, w.number(`SELECT count() FROM training_observability.metric_points WHERE tags_json LIKE '%secret%'`))
 	f.Engine("hangs").Recover()
@@ -129,6 +129,8 @@ func TestEnginesAreFoundInEveryWay(t *testing.T) {
 	assert.Equal(t, [][]string{
 		{"file", "node-9", "engine", "0", "vllm", "1"}, {"registered", host, "reward", "1", "sglang", "1"}, {"router", host, "engine", "0", "sglang", "1"},
 	}, w.query(up))
+	assert.Equal(t, [][]string{{"file", "0.10.2"}, {"registered", "0.5.9"}, {"router", "0.5.18"}}, w.query(`SELECT run_id, max(JSONExtractString(
+		tags_json, 'pitwall.target.version')) FROM training_observability.metric_points WHERE metric = 'pitwall.scrape.up' GROUP BY run_id ORDER BY run_id`))
 	assert.Equal(t, "Bearer the-key", <-keys)
 	assert.NotContains(t, w.c.Log(), "the-key")
 	w.requireNoFindings()

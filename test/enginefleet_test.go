@@ -106,11 +106,11 @@ func (w *watched) number(sql string) float64 {
 // increases are the rows of a counter with what it grew by since the row before. A counter that is there at the first
 // scrape of its engine began before, by nobody knows how much; one that appears later began at 0, and so did one that fell.
 const increases = `(
-	SELECT run_id, instance, tags_json, event_time, before.2 AS since,
-		multiIf(before.1 < 0 AND event_time = first, 0, before.1 < 0 OR value < before.1, value, value - before.1) AS increase
+	SELECT run_id, instance, tags_json, event_time,
+		multiIf(before < 0 AND event_time = first, 0, before < 0 OR value < before, value, value - before) AS increase
 	FROM (
 		SELECT run_id, tags_json, event_time, value, JSONExtractString(tags_json, 'service.instance.id') AS instance,
-			lagInFrame((value, event_time), 1, (-1., event_time)) OVER (
+			lagInFrame(value, 1, -1.) OVER (
 				PARTITION BY run_id, tags_json ORDER BY event_time ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS before
 		FROM training_observability.metric_points WHERE metric = '%[1]s'
 	) AS counter
