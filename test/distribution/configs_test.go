@@ -36,7 +36,7 @@ func TestShippedConfigurationsAreValid(t *testing.T) {
 func TestSingleNodeListensWhereTheReadmeSays(t *testing.T) {
 	for _, name := range []string{"config/single-node.yaml", "scripts/run", "README.md"} {
 		text := read(t, name)
-		for _, address := range []string{"127.0.0.1:4317", "127.0.0.1:4318", "127.0.0.1:8123", "127.0.0.1:13133"} {
+		for _, address := range []string{"127.0.0.1:4317", "127.0.0.1:4318", "127.0.0.1:8123", "127.0.0.1:13133", "127.0.0.1:13135"} {
 			assert.Contains(t, text, address, name)
 		}
 	}
