@@ -118,6 +118,7 @@ shares AS
 (
     SELECT series, cell, number, sum(inside) AS inside
     FROM cells
+    WHERE cells.inside > 0
     GROUP BY series, cell, number
 ),
 filled AS

@@ -112,6 +112,16 @@ func (b *Board) panels() []Panel {
 	return all
 }
 
+// Find returns the panel of that type and title, nil without one.
+func (b *Board) Find(panelType, title string) *Panel {
+	for _, p := range b.panels() {
+		if p.Type == panelType && p.Title == title {
+			return &p
+		}
+	}
+	return nil
+}
+
 // Statement is a query with the place where it stands.
 type Statement struct{ Where, SQL string }
 

@@ -74,22 +74,17 @@ FROM
 ORDER BY time, series`, "shares", strings.Join(shares, ", "), "layout", Tag(names.AttributeGenAIProviderName))
 }
 
-// Buckets gives time, series (the bound, padded so that it sorts) and value (how many fell below it and above the one before).
+// Buckets gives time, series (the bucket's upper bound, padded so that it sorts) and value (how many fell into the bucket).
 func (h Histogram) Buckets() string {
 	return h.fill(`
 SELECT
     $__timeInterval(event_time) AS time,
-    leftPad(if(isInfinite(bound), 'more', toString(bound)), 8, ' ') AS series,
+    if(isInfinite(assumeNotNull({le}) AS bound), 'more', printf('%010.3f', bound)) AS series,
     sum(value) AS value
-FROM
-(
-    SELECT event_time, {le} AS bound, value
-    FROM {points}
-    WHERE {where}
-)
-WHERE isNotNull(bound)
-GROUP BY time, bound
-ORDER BY time, bound`)
+FROM {points}
+WHERE {where} AND isNotNull({le})
+GROUP BY time, series
+ORDER BY time, series`)
 }
 
 func (h Histogram) fill(template string, pairs ...string) string {
