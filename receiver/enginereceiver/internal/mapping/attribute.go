@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,13 +44,27 @@ func (a attributes) sorted() attributes {
 	return b
 }
 
-// identity is text that only equal attributes have in common. a is sorted.
-func (a attributes) identity() string {
-	var b strings.Builder
+// identity is text that only equal attributes have in common.
+func (a attributes) identity() string { return string(a.sorted().appendIdentity(nil)) }
+
+// appendIdentity is for attributes that are sorted.
+func (a attributes) appendIdentity(b []byte) []byte {
 	for _, one := range a {
-		fmt.Fprintf(&b, "\x00%s\x00%T%v", one.key, one.value, one.value)
+		b = append(b, 0)
+		b = append(b, one.key...)
+		switch v := one.value.(type) {
+		case string:
+			b = append(b, 0, 's')
+			b = append(b, v...)
+		case int64:
+			b = strconv.AppendInt(append(b, 0, 'i'), v, 10)
+		case float64:
+			b = strconv.AppendFloat(append(b, 0, 'f'), v, 'g', -1, 64)
+		case bool:
+			b = strconv.AppendBool(append(b, 0, 'b'), v)
+		}
 	}
-	return b.String()
+	return b
 }
 
 func (a attributes) pcommon() pcommon.Map {

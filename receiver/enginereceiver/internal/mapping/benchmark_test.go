@@ -85,3 +85,14 @@ func sglangRouterPage(workers int) string {
 	}
 	return b.String()
 }
+
+// The first page of a target, whose labels must be decoded and looked up.
+func BenchmarkFirstPage(b *testing.B) {
+	body := []byte(sglangRouterPage(12))
+	m := newTarget(b, nil)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		m.mapper.NewTarget(m.identity).Map(exposition.NewReader(body, "text/plain", exposition.DefaultLimits()), noon())
+	}
+}

@@ -39,19 +39,28 @@ type slot struct {
 // maxCount is the largest count that a float64 holds exactly.
 const maxCount = 1 << 53
 
-// slot returns the index of a bound, adding it.
-func (b *buckets) slot(bound, scale float64) int32 {
+// maxSlots bounds one histogram's buckets; engines have up to 40.
+const maxSlots = 1024
+
+// slot returns the index of a bound, adding it. It reports false when there are too many.
+func (b *buckets) slot(bound, scale float64) (int32, bool) {
 	at, found := slices.BinarySearchFunc(b.sorted, bound, func(i int32, bound float64) int {
 		return cmp.Compare(b.slots[i].bound, bound)
 	})
 	if found {
-		return b.sorted[at]
+		return b.sorted[at], true
+	}
+	if len(b.slots) == maxSlots {
+		return 0, false
 	}
 	i := int32(len(b.slots))
 	b.slots = append(b.slots, slot{bound: bound, scaled: schema.Rescale(bound, scale)})
 	b.sorted = slices.Insert(b.sorted, at, i)
-	return i
+	return i, true
 }
+
+// littered says that most bounds are of pages long ago.
+func (b *buckets) littered() bool { return len(b.slots) > 2*b.present+maxSlots/16 }
 
 func (b *buckets) clear() {
 	if b.present > 0 {

@@ -87,7 +87,7 @@ type drafts struct {
 }
 
 func (l *line) drafted(a attributes) *drafts {
-	key := a.sorted().identity()
+	key := a.identity()
 	d := l.instance.drafts[key]
 	if d == nil {
 		d = &drafts{attributes: a}

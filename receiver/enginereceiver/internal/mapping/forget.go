@@ -75,7 +75,8 @@ func (i *instance) remember(identity string) {
 func (p *point) gone() bool { return p == nil || p.removed }
 
 func (t *Target) forgetPoint(i *instance, p *point) bool {
-	if !i.removed && p.touched+uint64(t.mapper.options.ForgetAfter) > t.scrape {
+	missed := p.touched+uint64(t.mapper.options.ForgetAfter) <= t.scrape
+	if !i.removed && !missed && (p.hist == nil || !p.hist.littered()) {
 		return false
 	}
 	p.removed = true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -94,6 +95,32 @@ func TestLimits(t *testing.T) {
 	f(func(o *Options) { o.MaxWorkers = 30 }, strings.ReplaceAll(many("sglang:num_running_reqs", 100), "x=", "worker_addr="), DropMaxWorkers, 70)
 	f(func(o *Options) { o.Allow = []string{"sglang:num_*", "vllm:*"} }, many("sglang:token_usage", 100), DropDenied, 100)
 	f(func(o *Options) { o.Deny = []string{"sglang:num_running*"} }, many("sglang_num_running_reqs", 100), DropDenied, 100)
+}
+
+// Bounds that change with each page, or are without end, do not pile up.
+func TestBoundsWithoutEnd(t *testing.T) {
+	target := newTarget(t, nil)
+	for scrape := range 200 {
+		body := "# TYPE sglang:queue_time_seconds histogram\n"
+		for i := range 50 {
+			body += fmt.Sprintf("sglang:queue_time_seconds_bucket{le=\"%d\"} %d\n", scrape*100+i, i)
+		}
+		metrics, _ := target.Map(page(body+"sglang:queue_time_seconds_count 50\n"), noon().Add(time.Duration(scrape)*time.Second))
+		assert.Contains(t, render(metrics), "count 50 sum none [51 buckets ")
+	}
+	body := "# TYPE sglang:queue_time_seconds histogram\n"
+	for i := range 2000 {
+		body += fmt.Sprintf("sglang:queue_time_seconds_bucket{le=\"%d\"} %d\n", i, i)
+	}
+	_, report := newTarget(t, nil).Map(page(body), noon())
+	assert.Equal(t, 2000-maxSlots, report.Dropped[DropMaxSeries])
+	body = "# TYPE sglang:cached_tokens_total counter\n"
+	for i := range 100 {
+		body += fmt.Sprintf("sglang:cached_tokens_total{cache_source=\"storage_%d\"} 1\n", i)
+	}
+	metrics, report := newTarget(t, nil).Map(page(body), noon())
+	assert.Equal(t, 100-maxParts, report.Dropped[DropMaxSeries])
+	assert.Contains(t, render(metrics), "inference.tokens.finished.cached{inference.cache.tier=storage} sum {token} = 64 ")
 }
 
 // Room that is free again is used.

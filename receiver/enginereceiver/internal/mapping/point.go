@@ -1,7 +1,7 @@
 package mapping
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -58,6 +58,7 @@ type point struct {
 	value, raw      float64 // raw is a counter's value before settle
 	held            bool    // the value before is kept for now
 	parts           []part
+	rate            *rate
 	hist            *buckets
 
 	// created is when the count began, as the engine says.
@@ -116,15 +117,21 @@ const (
 	sum
 )
 
-// part returns the index of one of several series that are summed up.
-func (p *point) part(name string) int32 {
+// maxParts bounds the series that are summed up in one point; there are as many as modes, or backends of a cache.
+const maxParts = 64
+
+// part returns the index of one of several series that are summed up. It reports false when there are too many.
+func (p *point) part(name string) (int32, bool) {
 	for i := range p.parts {
 		if p.parts[i].name == name {
-			return int32(i)
+			return int32(i), true
 		}
 	}
+	if len(p.parts) == maxParts {
+		return 0, false
+	}
 	p.parts = append(p.parts, part{name: name})
-	return int32(len(p.parts) - 1)
+	return int32(len(p.parts) - 1), true
 }
 
 // take adds a value that claim let through. It reports false when the value replaces another of this scrape.
@@ -159,7 +166,8 @@ type part struct {
 
 // point returns the instance's point of that metric with these attributes, making it.
 func (i *instance) point(key metricKey, unit string, a attributes) *point {
-	if p := i.find(key, a); p != nil {
+	identity := key.identity(a)
+	if p := i.points[identity]; p != nil {
 		return p
 	}
 	m := i.named[key]
@@ -168,14 +176,13 @@ func (i *instance) point(key metricKey, unit string, a attributes) *point {
 		i.named[key] = m
 		i.metrics = append(i.metrics, m)
 	}
-	p := &point{metric: m, attributes: a.pcommon()}
+	p := &point{metric: m, attributes: a.pcommon(), identity: identity}
 	if key.kind == histogram || key.kind == summary {
 		p.hist = &buckets{}
 	}
 	if !key.original && a.index(names.AttributeInferenceRequestPriority) >= 0 {
 		p.totalIdentity = key.identity(a.without(names.AttributeInferenceRequestPriority))
 	}
-	p.identity = key.identity(a)
 	_, p.again = i.counted[p.identity]
 	delete(i.counted, p.identity)
 	m.points = append(m.points, p)
@@ -185,6 +192,12 @@ func (i *instance) point(key metricKey, unit string, a attributes) *point {
 
 func (i *instance) find(key metricKey, a attributes) *point { return i.points[key.identity(a)] }
 
+// identity is text that only points of one metric with equal attributes have in common.
 func (k metricKey) identity(a attributes) string {
-	return fmt.Sprintf("%s\x00%t%t\x00%d%s", k.name, k.original, k.fallback, k.kind, a.sorted().identity())
+	b := make([]byte, 0, 256)
+	b = append(b, k.name...)
+	b = append(b, 0, byte(k.kind))
+	b = strconv.AppendBool(b, k.original)
+	b = strconv.AppendBool(b, k.fallback)
+	return string(a.sorted().appendIdentity(b))
 }

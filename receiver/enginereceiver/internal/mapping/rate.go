@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"slices"
 	"time"
 
 	"github.com/pitwall-otel/pitwall/schema/names"
@@ -18,6 +17,9 @@ type rate struct {
 // rated lets a count's growth become a rate, where there is one for its metric.
 func (i *instance) rated(p *point, a attributes) {
 	var name, kind string
+	if p.rate != nil {
+		return
+	}
 	switch p.metric.name {
 	case names.InferenceTokensOutput:
 		name, kind = names.InferenceTokensRate, "output"
@@ -32,15 +34,13 @@ func (i *instance) rated(p *point, a attributes) {
 	if kind != "" {
 		a.add(names.AttributeGenAITokenType, kind)
 	}
-	key := name + a.sorted().identity()
+	key := name + a.identity()
 	r := i.rates[key]
 	if r == nil {
 		r = &rate{name: name, attributes: a}
 		i.rates[key] = r
 	}
-	if !slices.Contains(r.of, p) {
-		r.of = append(r.of, p)
-	}
+	r.of, p.rate = append(r.of, p), r
 }
 
 // perSecond is the growth since the scrape before, of an instance that both have. It reports false when none of the counts

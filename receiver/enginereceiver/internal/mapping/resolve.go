@@ -119,16 +119,20 @@ func (l *line) add(to *schema.Metric, a attributes, o output, part string) *poin
 }
 
 func (l *line) output(key metricKey, unit string, a attributes, o output, part string) *point {
-	p := l.instance.point(key, unit, a)
+	p, ok := l.instance.point(key, unit, a), true
 	if o.how == sum {
-		o.slot = p.part(part)
+		o.slot, ok = p.part(part)
 	}
 	if (l.series.part == exposition.Bucket || key.kind == summary && l.series.part == exposition.Value) && p.hist != nil {
 		if math.IsNaN(l.bound) {
 			l.series.reason = DropHistogram
 			return p
 		}
-		o.slot = p.hist.slot(l.bound, o.scale)
+		o.slot, ok = p.hist.slot(l.bound, o.scale)
+	}
+	if !ok {
+		l.series.reason = DropMaxSeries
+		return p
 	}
 	o.point = p
 	if l.series.outputs == nil {
