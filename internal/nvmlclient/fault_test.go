@@ -220,6 +220,42 @@ func TestGarbageStrings(t *testing.T) {
 	}
 }
 
+// TestUnsupportedIsNotAskedForAgain lets the driver change its mind, which the helper finds out ten minutes later, or at
+// once when the GPU is another one.
+func TestUnsupportedIsNotAskedForAgain(t *testing.T) {
+	replace := nvmltest.Script(t, two, "gpu.*.power=fail(3)\ngpu.*.field.82=fail(3)\ngpu.*.energy=fail(10)")
+	c := started(t, newClient(t))
+	states(t, c, nvml.DeviceOK, nvml.DeviceOK)
+	replace(two, "gpu.*.field.82=60\ngpu.*.energy=7\ngpu.1.uuid=GPU-other")
+	s := eventually(t, c, func(s nvml.Snapshot) bool { return s.Devices[1].UUID == "GPU-other" })
+	require.Equal(t, nvml.Unsupported, read(t, s.Devices[0], nvml.PowerUsage, 0).Absent)
+	require.Equal(t, nvml.Unsupported, read(t, s.Devices[0], nvml.TemperatureMemory, 0).Absent)
+	require.Equal(t, 7.0, read(t, s.Devices[0], nvml.Energy, 0).Value, "a timeout passes")
+	require.Equal(t, 1000.0, read(t, s.Devices[1], nvml.PowerUsage, 0).Value)
+	require.Equal(t, 60.0, read(t, s.Devices[1], nvml.TemperatureMemory, 0).Value)
+}
+
+func TestMovingValues(t *testing.T) {
+	nvmltest.Script(t, two, "gpu.*.energy=rate(100,1000000)\ngpu.*.power=sine(500,100,0.1)\ngpu.*.temperature=at(0,1,2)",
+		"gpu.*.field.197=wrap(4294967290,100000000000,4294967296)")
+	c := started(t, newClient(t))
+	states(t, c, nvml.DeviceOK, nvml.DeviceOK)
+	energy, wrapped := 100.0, false
+	for range 10 {
+		d := ask(c).Devices[0]
+		next := read(t, d, nvml.Energy, 0).Value
+		require.Greater(t, next, energy)
+		energy = next
+		require.InDelta(t, 500, read(t, d, nvml.PowerUsage, 0).Value, 100)
+		require.Equal(t, 2.0, read(t, d, nvml.TemperatureGPU, 0).Value)
+		sent := read(t, d, nvml.PCIeTxBytes, 0).Value
+		require.GreaterOrEqual(t, sent, 0.0)
+		require.Less(t, sent, float64(1<<32))
+		wrapped = wrapped || sent < 4294967290
+	}
+	require.True(t, wrapped)
+}
+
 func TestSlowDriver(t *testing.T) {
 	nvmltest.Script(t, two, "latency_us=100")
 	c := started(t, newClient(t))

@@ -1,7 +1,9 @@
 package nvmlclient
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/pitwall-otel/pitwall/internal/nvml"
+	"github.com/pitwall-otel/pitwall/internal/nvml/wire"
 	"github.com/pitwall-otel/pitwall/internal/nvmltest"
 )
 
@@ -106,6 +109,41 @@ func TestHelperEndsWithTheCollector(t *testing.T) {
 	require.NoError(t, syscall.Kill(pid, 0))
 	require.NoError(t, collector.Process.Kill())
 	_ = collector.Wait()
+	require.Eventually(t, func() bool { return ended(pid) }, soon, often)
+}
+
+// TestHelperEndsWithItsParent leaves the helper's input open, so that only the kernel can tell it.
+func TestHelperEndsWithItsParent(t *testing.T) {
+	nvmltest.Script(t, two)
+	in, held, err := os.Pipe()
+	require.NoError(t, err)
+	defer held.Close()
+	defer in.Close()
+	parent := exec.Command("sh", "-c", `"$0" <&3 & echo $!; read forever`, nvmltest.Helper(t))
+	parent.ExtraFiles = []*os.File{in}
+	stdin, err := parent.StdinPipe()
+	require.NoError(t, err)
+	defer stdin.Close()
+	stdout, err := parent.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, parent.Start())
+
+	hello := wire.AppendHello(nil, wire.Hello{Version: wire.Version, Cgo: true})
+	said := make([]byte, len("1234567\n")+len(hello)) // the shell's line and the helper's frame, in any order
+	n, err := io.ReadAtLeast(stdout, said, len(hello)+len("1\n"))
+	require.NoError(t, err)
+	for !bytes.Contains(said[:n], hello) || !bytes.Contains(bytes.Replace(said[:n], hello, nil, 1), []byte("\n")) {
+		more, err := stdout.Read(said[n:])
+		require.NoError(t, err)
+		n += more
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(bytes.Replace(said[:n], hello, nil, 1))))
+	require.NoError(t, err)
+
+	require.NoError(t, syscall.Kill(pid, syscall.SIGUSR1), "it lives on: its parent does")
+	require.False(t, ended(pid))
+	require.NoError(t, parent.Process.Kill())
+	_ = parent.Wait()
 	require.Eventually(t, func() bool { return ended(pid) }, soon, often)
 }
 
