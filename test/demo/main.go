@@ -26,6 +26,7 @@ type options struct {
 func main() {
 	var o options
 	var speed float64
+	var gpus string
 	flag.StringVar(&o.otlp, "otlp", "http://127.0.0.1:4318", "the collector's OTLP/HTTP address")
 	flag.StringVar(&o.registration, "registration", "http://127.0.0.1:13135", "where live engines are registered for scraping")
 	flag.DurationVar(&o.past, "backfill", 0, "write this much of the past first, in seconds")
@@ -35,7 +36,15 @@ func main() {
 	flag.BoolVar(&o.sick, "sick", false, "add a run with troubles")
 	flag.BoolVar(&o.texts, "texts", false, "send prompts and answers of samples; otherwise the content policy is off")
 	flag.StringVar(&o.ledger, "ledger", "", "file for what dashboards must show of the past that was written, as JSON")
+	flag.StringVar(&gpus, "fake-gpus", "", "only build the fake NVIDIA driver and its script into this folder")
 	flag.Parse()
+	if gpus != "" {
+		if err := fakeGPUs(gpus); err != nil {
+			fmt.Fprintln(os.Stderr, "demo:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	o.step = time.Duration(30 * float64(time.Second) / speed)
 	if err := run(os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
