@@ -66,7 +66,7 @@ func (w *writer) family(name, kind string, labels ...string) {
 			if kind == "counter" {
 				value *= float64(1000 * (w.tick + 1))
 			}
-			fmt.Fprintf(w, "vllm:%s{engine=\"%d\"%s,model_name=\"/root/models/Qwen3-30B-A3B-FP8\"} %s\n", name, engine, label, float(value))
+			fmt.Fprintf(w, "vllm:%s{engine=\"%d\"%s,model_name=\"/data/models/Qwen3-30B-A3B-FP8\"} %s\n", name, engine, label, float(value))
 		}
 	}
 }
@@ -74,14 +74,14 @@ func (w *writer) family(name, kind string, labels ...string) {
 func (w *writer) histogram(name string, bounds ...float64) {
 	w.head(name, "histogram")
 	for engine := range w.engines {
-		labels := fmt.Sprintf(`engine="%d",model_name="/root/models/Qwen3-30B-A3B-FP8"`, engine)
+		labels := fmt.Sprintf(`engine="%d",model_name="/data/models/Qwen3-30B-A3B-FP8"`, engine)
 		count := 0
 		for i, bound := range bounds {
 			count += (w.tick + 1) * (i%5 + engine%3)
-			fmt.Fprintf(w, "vllm:%s_bucket{engine=\"%d\",le=\"%s\",model_name=\"/root/models/Qwen3-30B-A3B-FP8\"} %d.0\n",
+			fmt.Fprintf(w, "vllm:%s_bucket{engine=\"%d\",le=\"%s\",model_name=\"/data/models/Qwen3-30B-A3B-FP8\"} %d.0\n",
 				name, engine, float(bound), count)
 		}
-		fmt.Fprintf(w, "vllm:%s_bucket{engine=\"%d\",le=\"+Inf\",model_name=\"/root/models/Qwen3-30B-A3B-FP8\"} %d.0\n", name, engine, count+1)
+		fmt.Fprintf(w, "vllm:%s_bucket{engine=\"%d\",le=\"+Inf\",model_name=\"/data/models/Qwen3-30B-A3B-FP8\"} %d.0\n", name, engine, count+1)
 		fmt.Fprintf(w, "vllm:%s_count{%s} %d.0\n", name, labels, count+1)
 		fmt.Fprintf(w, "vllm:%s_sum{%s} %s\n", name, labels, float(float64(count)*1.371236112))
 	}
