@@ -10,7 +10,7 @@ import (
 
 func main() {
 	rounds := flag.Int("rounds", 5, "counted rounds; one more comes before them")
-	only := flag.String("only", "", "exporters, collectors or scrapes; empty for all")
+	only := flag.String("only", "", "exporters, collectors, scrapes or targets; empty for all")
 	flag.Parse()
 	if err := run(context.Background(), *rounds, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -29,7 +29,7 @@ func run(ctx context.Context, rounds int, only string) error {
 	for _, part := range []struct {
 		name  string
 		bench func(context.Context, string, int) error
-	}{{"exporters", benchExporters}, {"collectors", benchCollectors}, {"scrapes", benchScrapes}} {
+	}{{"exporters", benchExporters}, {"collectors", benchCollectors}, {"scrapes", benchScrapes}, {"targets", benchTargets}} {
 		if only == "" || only == part.name {
 			if err := part.bench(ctx, root, rounds); err != nil {
 				return err

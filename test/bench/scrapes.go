@@ -38,7 +38,7 @@ receivers:
 func benchScrapes(ctx context.Context, root string, rounds int) error {
 	for _, spec := range []fleet.Spec{
 		{Name: "vLLM 0.26, 8 engines in one process, plain text", Version: fleet.VLLM026, DataRanks: 8},
-		{Name: "SGLang, 8 data-parallel ranks, gzip", Version: fleet.SGLangMain, DataRanks: 8, TensorRanks: 8},
+		{Name: "SGLang, 24 data-parallel ranks, gzip", Version: fleet.SGLangMain, DataRanks: 24, TensorRanks: 24},
 	} {
 		p, err := record(ctx, spec, 40)
 		if err != nil {
@@ -58,17 +58,17 @@ func benchScrapes(ctx context.Context, root string, rounds int) error {
 		}
 		r.print(os.Stdout)
 	}
-	return benchManyTargets(ctx, root, rounds)
+	return nil
 }
 
-// benchManyTargets is 64 engines of 300 KB, scraped each 5 s for a minute.
-func benchManyTargets(ctx context.Context, root string, rounds int) error {
-	p, err := record(ctx, fleet.Spec{Name: "vllm", Version: fleet.VLLM026, DataRanks: 7}, 15)
+// benchTargets is 64 engines of 300 KB, scraped each 5 s for a minute.
+func benchTargets(ctx context.Context, root string, rounds int) error {
+	p, err := record(ctx, fleet.Spec{Name: "vllm", Version: fleet.VLLM026, DataRanks: 10}, 15)
 	if err != nil {
 		return err
 	}
 	r := newReport(fmt.Sprintf("64 targets of %.0f KB each 5 s for a minute", p.size()))
-	for range min(rounds, 3) {
+	for range rounds {
 		for _, s := range scrapers() {
 			idle, err := measureScraper(ctx, root, s, p, 1, time.Hour, 5*time.Second)
 			if err != nil {
