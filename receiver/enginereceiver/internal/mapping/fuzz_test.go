@@ -27,6 +27,7 @@ func FuzzMap(f *testing.F) {
 		f.Add(string(a), routed(string(b), "http://10.0.0.3:15001@3"))
 	}
 	for _, seed := range []string{
+		"# TYPE sglang:queue_time_seconds histogram\nsglang:queue_time_seconds 7\n", "# TYPE a summary\na 7\n",
 		decoded(5) + prompted(7), queued("1", 3, 4), queued("2", 3, 4) + decoded(9),
 		"vllm:e2e_request_latency_seconds_bucket{le=\"1\"} 3\nvllm:e2e_request_latency_seconds_count 3\n",
 		"sglang:cached_tokens_total{cache_source=\"storage_a\",tp_rank=\"1\",pp_rank=\"2\",priority=\"3\",worker_addr=\"a:1\"} 3\n",

@@ -70,6 +70,8 @@ func TestHistogramLines(t *testing.T) {
 	f("count 3 sum 12 [2 buckets 1:2 +Inf:1]", `_bucket{le="1"} 2`, `_bucket{le="+Inf"} 3`, `_sum 12`, `_count 9`)
 	f("", `_bucket{le="1"} 2`, `_sum 12`)
 	f("", `_bucket{le="wide"} 2`, `_sum 12`)
+	f("", ` 7`)
+	f("count 9 sum none [2 buckets 1:2 +Inf:7]", ` 7`, `_bucket{le="1"} 2`, `{le="1"} 3`, `_bucket{le="+Inf"} 9`)
 	f("", `_bucket{le="1"} 2`, `_count 1`)
 }
 

@@ -28,6 +28,9 @@ func (t *Target) resolve(f *family, part exposition.Part, labels []exposition.La
 	if f.part != exposition.Value {
 		s.part = f.part
 	}
+	if s.reason == kept && f.kind == exposition.Histogram && s.part == exposition.Value {
+		s.reason = DropHistogram // the family's bare name
+	}
 	if s.reason != kept {
 		return s
 	}
