@@ -41,6 +41,7 @@ func TestMIGDevicesStandBesideTheirGPU(t *testing.T) {
 		assert.Equal(t, fmt.Sprintf("0\t%g\t1", float64(10*slice)+0.5), rows[fmt.Sprintf("sys.gpu.0.mig.%d.sm_active_percent", slice)])
 		assert.Contains(t, rows, fmt.Sprintf("sys.gpu.0.mig.%d.busy_s", slice))
 	}
+	assert.Equal(t, 1, strings.Count(c.Log(), "the NVIDIA driver answers"), "the pipelines share one helper")
 	checked, _ := telemetry(c, "otelcol_schema_checked")
 	assert.Positive(t, checked)
 	findings, _ := telemetry(c, "otelcol_schema_findings")

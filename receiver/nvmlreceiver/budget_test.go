@@ -162,6 +162,7 @@ func TestOverBudgetIsSaidOnce(t *testing.T) {
 	lines := b.events()[1:]
 	assert.Len(t, lines, 4, lines)
 	assert.Equal(t, "INFO pitwall.nvml.budget.recovered: reading the GPUs is within the budget again: everything is read every time", lines[3])
+	checkAttributes(t, b)
 	// The helper is another process with its own clock.
 	s.Helper.PID, s.Helper.CPU = 78, time.Millisecond
 	b.collectAfter(10*time.Second, s)

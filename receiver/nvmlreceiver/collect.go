@@ -124,9 +124,7 @@ func (c *collection) device(d *device, reported *nvml.Device) {
 	r.derived(d, f)
 	r.rates(d, f)
 	c.processesOf(r, reported)
-	if d.key.MIG < 0 && d.key.VGPU == 0 && !f.hasPCIeTraffic() && f.has(nvml.PCIeGeneration) {
-		c.wantsPCIeRate = true
-	}
+	c.wantsPCIeRate = c.wantsPCIeRate || r.whole && !f.hasPCIeTraffic() && f.has(nvml.PCIeGeneration)
 	c.emit(d)
 }
 

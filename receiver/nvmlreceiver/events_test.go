@@ -28,6 +28,7 @@ func TestEvents(t *testing.T) {
 			b.collectAfter(0, answer(h100(0)))
 			b.heard(event)
 			assert.Equal(t, want, b.events()[1])
+			checkAttributes(t, b)
 		})
 	}
 	const label = "GPU 0 (NVIDIA H100 80GB HBM3)"
@@ -50,6 +51,26 @@ func TestEvents(t *testing.T) {
 	unknownGPU.Key.Index, unknownGPU.UUID, unknownGPU.PCIBusID = -1, "", "00000000:77:00.0"
 	f("of a GPU that nobody knows", "ERROR nvidia.gpu.xid: GPU: Xid 31: Memory page fault. Mostly an illegal address in the program: run it under compute-sanitizer. "+
 		"On one GPU only, test the GPU.", unknownGPU)
+}
+
+// checkAttributes requires the registry to have each event with its attributes, and the events to have what it requires.
+func checkAttributes(t *testing.T, b *bench) {
+	t.Helper()
+	registry, err := schema.Load()
+	require.NoError(t, err)
+	for _, logs := range b.logs.AllLogs() {
+		record := logs.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0)
+		event := registry.Event(record.EventName())
+		require.NotNil(t, event, record.EventName())
+		for key := range record.Attributes().All() {
+			assert.True(t, slices.ContainsFunc(event.Attributes, func(use schema.Use) bool { return use.Name == key }), "%s has %s", event.Name, key)
+		}
+		for _, use := range event.Attributes {
+			_, has := record.Attributes().Get(use.Name)
+			// An error of a GPU that nobody knows has no index.
+			assert.True(t, has || use.Requirement != "required" || use.Name == "rl.device.index", "%s has no %s", event.Name, use.Name)
+		}
+	}
 }
 
 func TestEventsThatMetricsSay(t *testing.T) {
@@ -78,10 +99,7 @@ func TestAttributesOfAnEvent(t *testing.T) {
 	assert.Equal(t, "{hw.id=GPU-00000000-aaaa-bbbb-cccc-000000000000, hw.model=NVIDIA H100 80GB HBM3, hw.serial_number=1652823000000, nvidia.gpu.error.action=restart_process, "+
 		"nvidia.gpu.error.name=Contained memory error, nvidia.gpu.error.severity=error, nvidia.gpu.xid=94, rl.device.index=0}", attributes(record.Attributes()))
 	assert.Equal(t, began.Add(3*time.Second), record.Timestamp().AsTime())
-	event := registry.Event("nvidia.gpu.xid")
-	for key := range record.Attributes().All() {
-		assert.True(t, slices.ContainsFunc(event.Attributes, func(use schema.Use) bool { return use.Name == key }), key)
-	}
+	checkAttributes(t, b)
 }
 
 func TestXidOfAMIGDevice(t *testing.T) {

@@ -163,6 +163,7 @@ func TestDriverThatDoesNotWork(t *testing.T) {
 	b.collectAfter(10*time.Second, answer(h100(0).at(nvml.ClocksEventReasons, 0, 0)))
 	assert.Empty(t, b.status.last)
 	assert.Len(t, b.events(), 3)
+	checkAttributes(t, b)
 }
 
 func TestKernelModuleButNoHelper(t *testing.T) {

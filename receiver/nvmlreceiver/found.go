@@ -7,6 +7,8 @@ import (
 // found are the readings of one device that have a value, ordered by field and index as they came.
 type found struct {
 	list []nvml.Reading
+	// soon says that GPM answers, but not before the next collection.
+	soon bool
 }
 
 func (f *found) value(field nvml.Field, index uint16) (float64, bool) {
@@ -67,4 +69,7 @@ func (f *found) activity(threshold float64) activity {
 }
 
 // hasPCIeTraffic says that there is something better than a look of 20 ms.
-func (f *found) hasPCIeTraffic() bool { return f.has(nvml.PCIeTxBytes) || f.has(nvml.GPMPCIeTxRate) }
+func (f *found) hasPCIeTraffic() bool {
+	bytes, _ := f.value(nvml.PCIeTxBytes, 0)
+	return f.soon || f.has(nvml.GPMPCIeTxRate) || bytes >= wrapAt
+}

@@ -1,12 +1,17 @@
 package nvmlreceiver
 
 import (
+	"context"
 	"runtime"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/receiver/receivertest"
@@ -116,4 +121,65 @@ func BenchmarkCollect(b *testing.B) {
 			b.ReportMetric(float64(points), "points")
 		})
 	}
+}
+
+// reporter is a host that hears of the receiver's status.
+type reporter struct {
+	component.Host
+	mu     sync.Mutex
+	events []*componentstatus.Event
+}
+
+func (r *reporter) Report(event *componentstatus.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, event)
+}
+
+func (r *reporter) said() (lines []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, event := range r.events {
+		line := event.Status().String()
+		if event.Err() != nil {
+			line += ": " + event.Err().Error()
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func TestEveryPipelineHearsTheStatus(t *testing.T) {
+	var d drivers
+	factory := newFactory(d.open)
+	cfg := fastConfig(t)
+	set := receivertest.NewNopSettings(metadata.Type)
+	m, err := factory.CreateMetrics(t.Context(), set, cfg, consumertest.NewNop())
+	require.NoError(t, err)
+	l, err := factory.CreateLogs(t.Context(), set, cfg, consumertest.NewNop())
+	require.NoError(t, err)
+	driver := d.opened[0]
+	tell := func(s nvml.Snapshot) {
+		driver.mu.Lock()
+		defer driver.mu.Unlock()
+		driver.answer = s
+	}
+	tell(answer(h100(0), staleGPU(1, nvml.DeviceStale)))
+	hosts := []*reporter{{Host: componenttest.NewNopHost()}, {Host: componenttest.NewNopHost()}}
+	require.NoError(t, l.Start(t.Context(), hosts[0]))
+	require.NoError(t, m.Start(t.Context(), hosts[1]))
+	t.Cleanup(func() {
+		require.NoError(t, m.Shutdown(context.Background()))
+		require.NoError(t, l.Shutdown(context.Background()))
+	})
+	hear := func(want ...string) {
+		t.Helper()
+		for _, host := range hosts {
+			require.Eventually(t, func() bool { return slices.Equal(host.said(), want) }, 10*time.Second, time.Millisecond, "%s", host.said())
+		}
+	}
+	const trouble = "StatusRecoverableError: GPU 1 is stale: timeout"
+	hear(trouble)
+	tell(answer(h100(0), h100(1)))
+	hear(trouble, "StatusOK")
 }

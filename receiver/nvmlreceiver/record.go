@@ -112,6 +112,7 @@ func (r *recorder) readings(list []nvml.Reading) *found {
 		case x.Absent == nvml.Failed || x.Absent == nvml.TimedOut:
 			r.failed++
 		case x.Absent != nvml.Present:
+			f.soon = f.soon || x.Field == nvml.GPMPCIeTxRate && x.Absent == nvml.NotYet
 		case !plausible(x.Field, x.Value):
 			r.implausible++
 		default:

@@ -100,7 +100,6 @@ func (r *recorder) pcieRates(d *device, f *found) {
 			if grown, again := m.advance(v); again {
 				byCounter, grew = rate(grown, elapsed, reducedInterval+r.longest())
 			}
-			r.wantsPCIeRate = r.wantsPCIeRate || m.last < wrapAt && !f.has(fields.gpm)
 			r.mb.RecordHwGpuIoDataPoint(r.ts, int64(m.total), r.id, r.index, name, r.named...)
 		}
 		perSecond, ok := f.value(fields.gpm, 0)

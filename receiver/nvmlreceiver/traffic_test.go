@@ -62,6 +62,7 @@ func TestLooksAreAskedForWhereNeeded(t *testing.T) {
 		})
 	}
 	f("Hopper", false, h100(0))
+	f("Hopper, whose first look comes later", false, h100(0).absent(nvml.NotYet, nvml.GPMPCIeTxRate, nvml.GPMPCIeRxRate).at(nvml.PCIeTxBytes, 0, 1))
 	f("Ampere", true, a100(0))
 	f("a wide counter", false, a100(0).at(nvml.PCIeTxBytes, 0, 1e12).at(nvml.PCIeRxBytes, 0, 1e12))
 }
