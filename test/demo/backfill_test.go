@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func TestBackfill(t *testing.T) {
 
 	ask := func(query string) [][]string {
 		t.Helper()
-		answer, err := c.Query(strings.ReplaceAll(query, "FROM ", "FROM training_observability."))
+		answer, err := c.Query(regexp.MustCompile(`FROM (\w)`).ReplaceAllString(query, "FROM training_observability.$1"))
 		require.NoError(t, err, query)
 		var rows [][]string
 		for line := range strings.Lines(answer) {
@@ -55,7 +56,7 @@ func TestBackfill(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		return number(t, ask("SELECT count() FROM metric_points WHERE " + simulated)[0][0]) >= float64(points) &&
-			number(t, ask("SELECT count() FROM run_events")[0][0]) >= float64(records) &&
+			number(t, ask("SELECT count() FROM otel_logs WHERE ServiceName = 'pitwall-demo'")[0][0]) >= float64(records) &&
 			number(t, ask("SELECT count() FROM otel_traces")[0][0]) >= float64(spans)
 	}, 2*time.Minute, time.Second, "not everything has reached the tables")
 
@@ -212,8 +213,12 @@ func states(t *testing.T, ledger *simulation.Ledger, ask asker, spans int64) {
 		}
 	}
 	assert.Equal(t, []string{strconv.Itoa(lanes), strconv.Itoa(open)},
-		ask("SELECT count(), countIf(ended_at IS NULL) FROM run_states")[0])
+		ask("SELECT count(), countIf(NOT ended) " + fmt.Sprintf(eachState, ""))[0])
 }
+
+// eachState is one row for a state of a lane, and whether anybody said that it ended.
+const eachState = `FROM (SELECT LogAttributes['rl.state.id'], countIf(LogAttributes['rl.state.op'] = 'end') = 1 AS ended
+	FROM otel_logs WHERE event = 'rl.state' %s GROUP BY 1)`
 
 // troubles: what a dashboard of the sick run must show, and that the healthy run does not.
 func troubles(t *testing.T, ledger *simulation.Ledger, ask asker) {
@@ -238,7 +243,7 @@ func troubles(t *testing.T, ledger *simulation.Ledger, ask asker) {
 		says("a hot GPU", "max(value) = 1 FROM metric_points WHERE host = '"+test.run.Spec.Hosts[0]+
 			fmt.Sprintf("' AND metric = 'sys.gpu.%d.throttle.hw_thermal_slowdown'", simulation.HotDevice))
 		says("a failed GPU", "count() = 1 FROM run_events WHERE event = 'nvidia.gpu.xid' AND run_id = '"+id+"'")
-		says("a hung phase", fmt.Sprintf("countIf(ended_at IS NULL) = %d FROM run_states WHERE run_id = '%s'", len(sick.Open), id))
+		says("a hung phase", fmt.Sprintf("countIf(NOT ended) = %d ", len(sick.Open))+fmt.Sprintf(eachState, "AND ResourceAttributes['rl.run.id'] = '"+id+"'"))
 	}
 	assert.Len(t, sick.Open, 17, "the controller and all ranks")
 	for device, gpu := range ledger.GPUs {

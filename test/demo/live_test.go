@@ -29,7 +29,7 @@ func TestLive(t *testing.T) {
 	go func() { ended <- d.live(ctx) }()
 
 	ask := func(what string) string {
-		answer, err := c.Query("SELECT " + strings.NewReplacer("FROM metric_points", "FROM training_observability.metric_points", "FROM run_states", "FROM training_observability.run_states").Replace(what))
+		answer, err := c.Query("SELECT " + strings.NewReplacer("FROM metric_points", "FROM training_observability.metric_points", "FROM otel_logs", "FROM training_observability.otel_logs").Replace(what))
 		require.NoError(t, err)
 		return answer
 	}
@@ -38,7 +38,7 @@ func TestLive(t *testing.T) {
 		return ask("max(step) >= 3"+where+"metric = 'loss'") == "1" &&
 			ask("uniqExact(JSONExtractInt(tags_json, 'rl.replica.id')) = 4"+where+"metric = 'inference.tokens.prompt' AND value > 0") == "1"
 	}, 2*time.Minute, 500*time.Millisecond)
-	assert.Equal(t, "1", ask("countIf(ended_at IS NULL) > 0 FROM run_states"), "states that are under way are open")
+	assert.Equal(t, "1", ask("countIf(NOT ended) > 0 "+fmt.Sprintf(eachState, "")), "states that are under way are open")
 	stop()
 	require.NoError(t, <-ended)
 
