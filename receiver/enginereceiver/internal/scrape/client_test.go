@@ -144,7 +144,11 @@ func TestFailures(t *testing.T) {
 	f := func(name string, handler http.HandlerFunc, want scrape.Kind, status int, text string) {
 		t.Helper()
 		t.Run(name, func(t *testing.T) {
-			page, err := client(t, scrape.Options{Timeout: 300 * time.Millisecond, MaxBytes: 1 << 20}).Get(t.Context(), serve(t, handler).URL)
+			limits := scrape.Options{Timeout: time.Minute, MaxBytes: 1 << 20}
+			if want == scrape.Timeout {
+				limits.Timeout = time.Second
+			}
+			page, err := client(t, limits).Get(t.Context(), serve(t, handler).URL)
 			assert.Nil(t, page)
 			assert.Equal(t, want, kind(t, err))
 			assert.EqualError(t, err, text)
@@ -263,9 +267,13 @@ func TestConnectionFailures(t *testing.T) {
 }
 
 func TestErrorsHoldNoCredentials(t *testing.T) {
-	c := client(t, scrape.Options{Timeout: 300 * time.Millisecond, MaxBytes: 1 << 20})
 	f := func(path string, want scrape.Kind) {
 		t.Helper()
+		limits := scrape.DefaultOptions()
+		if want == scrape.Timeout {
+			limits.Timeout = time.Second
+		}
+		c := client(t, limits)
 		server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/echo":
@@ -300,7 +308,7 @@ func TestErrorsHoldNoCredentials(t *testing.T) {
 		"http://user:sec/ret@host/", "http://user:secret@host:port/", "http://user:secret@/", "ftp://user:secret@host/",
 		"//user:secret@host/", "http://us er:secret@host", "secret", "", "http://host/%secret", "http://host\x00/?token=secret",
 	} {
-		_, err := c.Get(t.Context(), address)
+		_, err := client(t, scrape.DefaultOptions()).Get(t.Context(), address)
 		assert.EqualError(t, err, "address: not an http or https URL", address)
 	}
 }
