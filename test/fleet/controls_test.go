@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -249,6 +250,25 @@ func workersOf(t *testing.T, f *Fleet, version RouterVersion) {
 	assert.Positive(t, routed.Lost)
 	assert.InDelta(t, routed.Finished+routed.Lost, own.sum("smg_router_requests_total"), 0)
 	assert.InDelta(t, routed.Finished, own.sum("smg_router_request_duration_seconds_count"), 0)
+}
+
+// Who asks for OpenMetrics gets names that do not belong together, as from client_python.
+func TestOpenMetricsHasTheDefect(t *testing.T) {
+	f := start(t, Options{Seed: 1, Engines: []Spec{{Name: "one", Version: SGLangMain, Load: Load{RequestsPerSecond: 5}}}})
+	f.Advance(20 * time.Second)
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.Engine("one").URL()+"/metrics", nil)
+	require.NoError(t, err)
+	request.Header.Set("Accept", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5")
+	response, err := client.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	assert.Contains(t, response.Header.Get("Content-Type"), "openmetrics")
+	assert.Contains(t, string(body), "# TYPE sglang:num_requests counter\n")
+	assert.Contains(t, string(body), "\nsglang_num_requests_total{")
+	assert.True(t, strings.HasSuffix(string(body), "# EOF\n"))
 }
 
 func TestBadOptions(t *testing.T) {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"net/http"
@@ -56,24 +57,48 @@ func (e *Engine) serveMetrics(life *Life, w http.ResponseWriter, r *http.Request
 	}
 	totals := e.byRank()
 	e.fleet.mu.Unlock()
+	text := x.Bytes()
+	if e.spec.Version == SGLangMain && strings.Contains(r.Header.Get("Accept"), "application/openmetrics-text") {
+		contentType, text = "application/openmetrics-text; version=1.0.0; charset=utf-8", openMetrics(text)
+	}
 
 	w.Header().Set("Content-Type", contentType)
 	var err error
 	if e.spec.Version.sglang() && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
 		zip := gzip.NewWriter(w)
-		_, err = zip.Write(x.Bytes())
+		_, err = zip.Write(text)
 		if err == nil {
 			err = zip.Close()
 		}
 	} else {
-		_, err = w.Write(x.Bytes())
+		_, err = w.Write(text)
 	}
 	if err == nil {
 		e.fleet.mu.Lock()
 		defer e.fleet.mu.Unlock()
 		life.served(totals)
 	}
+}
+
+// openMetrics is the same as client_python since 0.23.1 writes it in that format, with its defect (client_python #1177):
+// HELP and TYPE keep the colon that the samples' names have lost, so type and samples are of two families.
+func openMetrics(text []byte) []byte {
+	var out bytes.Buffer
+	for line := range strings.Lines(string(text)) {
+		switch {
+		case strings.HasPrefix(line, "# TYPE ") && strings.HasSuffix(line, "_total counter\n"):
+			line = strings.TrimSuffix(line, "_total counter\n") + " counter\n"
+		case strings.HasPrefix(line, "# HELP "):
+			name, help, _ := strings.Cut(strings.TrimPrefix(line, "# HELP "), " ")
+			line = "# HELP " + strings.TrimSuffix(name, "_total") + " " + help
+		case !strings.HasPrefix(line, "#"):
+			line = strings.Replace(line, ":", "_", 1)
+		}
+		out.WriteString(line)
+	}
+	out.WriteString("# EOF\n")
+	return out.Bytes()
 }
 
 func writeJSON(w http.ResponseWriter, value any) {
