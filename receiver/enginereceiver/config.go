@@ -154,6 +154,7 @@ func createDefaultConfig() component.Config {
 	server := confighttp.NewDefaultServerConfig()
 	server.NetAddr.Endpoint = registrationEndpoint
 	server.MaxRequestBodySize = 64 << 10
+	server.ReadTimeout = 10 * time.Second // a client that stalls must not hold up the collector's end
 	return &Config{
 		ClientConfig:         client,
 		ControllerConfig:     controller,
