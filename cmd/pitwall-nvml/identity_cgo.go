@@ -89,26 +89,17 @@ func describe(l *library, handle gonvml.Device, d *nvml.Device) {
 	}
 	if l.has("nvmlDeviceGetBrand") {
 		if brand, ret := handle.GetBrand(); ret == gonvml.SUCCESS {
-			d.Brand = word(int(brand), "", "quadro", "tesla", "nvs", "grid", "geforce", "titan", "nvidia_vapps", "nvidia_vpc",
-				"nvidia_vcs", "nvidia_vws", "nvidia_cloud_gaming", "quadro_rtx", "nvidia_rtx", "nvidia", "geforce_rtx", "titan_rtx")
+			d.Brand = nvml.BrandName(int(brand))
 		}
 	}
 	if l.has("nvmlDeviceGetArchitecture") {
 		if arch, ret := handle.GetArchitecture(); ret == gonvml.SUCCESS {
-			d.Architecture = word(int(arch), "", "", "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper",
-				"blackwell", "", "", "rubin")
+			d.Architecture = nvml.ArchitectureName(int(arch))
 		}
 	}
 	if l.has("nvmlDeviceGetVirtualizationMode") {
 		if mode, ret := handle.GetVirtualizationMode(); ret == gonvml.SUCCESS {
-			d.Mode = word(int(mode), "none", "passthrough", "vgpu", "host_vgpu", "host_vsga")
+			d.Mode = nvml.VirtualizationName(int(mode))
 		}
 	}
-}
-
-func word(n int, words ...string) string {
-	if n < 0 || n >= len(words) {
-		return ""
-	}
-	return words[n]
 }

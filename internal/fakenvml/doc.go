@@ -14,5 +14,7 @@
 // second that they say on. In strings %g and %m are the GPU's and the MIG device's number in two digits and \xff is a
 // byte; a string that fills the caller's buffer has no end.
 //
+// Record writes the script of a real machine: see the command record in this folder.
+//
 // A function that a driver lacks is left out when the library is built: see Build.
 package fakenvml

@@ -12,6 +12,23 @@ func ComputeModeName(value float64) string {
 	return word(value, "default", "exclusive_thread", "prohibited", "exclusive_process")
 }
 
+// BrandName returns the word for a number of NVML's nvmlBrandType_t, "" for an unknown one.
+func BrandName(n int) string {
+	return word(float64(n), "", "quadro", "tesla", "nvs", "grid", "geforce", "titan", "nvidia_vapps", "nvidia_vpc",
+		"nvidia_vcs", "nvidia_vws", "nvidia_cloud_gaming", "quadro_rtx", "nvidia_rtx", "nvidia", "geforce_rtx", "titan_rtx")
+}
+
+// ArchitectureName returns the word for a number of NVML's nvmlDeviceArchitecture_t, "" for an unknown one.
+func ArchitectureName(n int) string {
+	return word(float64(n), "", "", "kepler", "maxwell", "pascal", "volta", "turing", "ampere", "ada", "hopper",
+		"blackwell", "", "", "rubin")
+}
+
+// VirtualizationName returns the word for a number of NVML's nvmlGpuVirtualizationMode_t, "" for an unknown one.
+func VirtualizationName(n int) string {
+	return word(float64(n), "none", "passthrough", "vgpu", "host_vgpu", "host_vsga")
+}
+
 func word(value float64, words ...string) string {
 	if value < 0 || value >= float64(len(words)) {
 		return ""

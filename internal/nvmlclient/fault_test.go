@@ -169,7 +169,7 @@ func TestGPUsVanishAndAppear(t *testing.T) {
 }
 
 func TestWithoutPermission(t *testing.T) {
-	nvmltest.Script(t, two, "gpu.1.handle=4", "gpu.0.energy=fail(4)", "gpu.0.processes=fail(4)", "gpu.0.field.82=fail(4)")
+	nvmltest.Script(t, two, "gpu.1.handle=4", "gpu.0.energy=fail(4)", "gpu.0.processes.c=fail(4)", "gpu.0.field.82=fail(4)")
 	c := started(t, newClient(t))
 	s := states(t, c, nvml.DeviceOK, nvml.DeviceError)
 	for _, f := range []nvml.Field{nvml.Energy, nvml.ComputeProcesses, nvml.TemperatureMemory} {

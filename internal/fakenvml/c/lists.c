@@ -37,10 +37,10 @@ struct process {
 static int processes(dev d, char kind, uint *count, void *out, size_t each) {
 	int code = enter(d);
 	if (code) return code;
-	if (line(d, "processes")) {
-		double v;
-		return number(d, "processes", &v);
-	}
+	char all[] = "processes.?"; // what the call returns, when it fails
+	all[sizeof all - 2] = kind;
+	double v;
+	if ((code = number(d, all, &v)) && line(d, all)) return code;
 	uint found = 0, room = *count;
 	for (int n = 0;; n++) {
 		const char *v = nth(d, "process.%d", n);
