@@ -40,6 +40,7 @@ func TestBackfill(t *testing.T) {
 		ledger.Points = append(ledger.Points, p.ledger.Points...)
 		ledger.Histograms = append(ledger.Histograms, p.ledger.Histograms...)
 		ledger.States = append(ledger.States, p.ledger.States...)
+		ledger.Events = append(ledger.Events, p.ledger.Events...)
 		maps.Copy(ledger.Runs, p.ledger.Runs)
 		maps.Copy(ledger.GPUs, p.ledger.GPUs)
 	}
@@ -203,6 +204,11 @@ func lists(t *testing.T, ledger *simulation.Ledger, ask asker) {
 
 func states(t *testing.T, ledger *simulation.Ledger, ask asker, spans int64) {
 	assert.Equal(t, strconv.FormatInt(spans, 10), ask("SELECT count() FROM otel_traces")[0][0])
+	got := map[string]int64{}
+	for _, row := range ask("SELECT trimRight(concat(event, ' ', LogAttributes['rl.state.op'])), count() FROM otel_logs WHERE ServiceName = 'pitwall-demo' GROUP BY 1") {
+		got[row[0]] = whole(t, row[1])
+	}
+	assert.Equal(t, saidOf(ledger), got)
 	lanes, open := 0, 0
 	for _, s := range ledger.States {
 		if !s.Umbrella {
@@ -214,6 +220,31 @@ func states(t *testing.T, ledger *simulation.Ledger, ask asker, spans int64) {
 	}
 	assert.Equal(t, []string{strconv.Itoa(lanes), strconv.Itoa(open)},
 		ask("SELECT count(), countIf(NOT ended) " + fmt.Sprintf(eachState, ""))[0])
+}
+
+// saidOf counts what must have been said: every event once; of a state its begin, its end where there is one, and every 10 s
+// between.
+func saidOf(ledger *simulation.Ledger) map[string]int64 {
+	want := map[string]int64{}
+	for _, e := range ledger.Events {
+		want[e.Name]++
+	}
+	for _, s := range ledger.States {
+		if s.Umbrella {
+			continue
+		}
+		want["rl.state begin"]++
+		last := s.End
+		if last.IsZero() {
+			last = ledger.Runs[s.By.Run].Spec.End.Add(1)
+		} else {
+			want["rl.state end"]++
+		}
+		if lasted := last.Sub(s.Begin); lasted > 0 {
+			want["rl.state heartbeat"] += int64((lasted - 1) / (10 * time.Second))
+		}
+	}
+	return want
 }
 
 // eachState is one row for a state of a lane, and whether anybody said that it ended.

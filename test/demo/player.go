@@ -52,6 +52,7 @@ func (p *player) next(read func(*simulation.Chunk) error) (bool, error) {
 	if p.chunk == nil {
 		return false, nil
 	}
+	p.sent = p.chunk.Begin.Add(-1) // what happens at its very begin belongs to it
 	if err := read(p.chunk); err != nil {
 		return false, err
 	}

@@ -37,6 +37,7 @@ type Client struct {
 	moments    []moment
 	events     []simulation.Event
 	open       []simulation.State // begun, and nobody knows when they end
+	upTo       time.Time          // what was said of them
 	// Sent counts what was answered with success; a histogram is one point.
 	Sent struct{ Points, Spans, Records int64 }
 }
@@ -69,8 +70,9 @@ func (c *Client) Add(ctx context.Context, chunk *simulation.Chunk, from, to time
 		}
 	}
 	for _, s := range c.open {
-		c.moments = appendMoments(c.moments, s, from, to)
+		c.moments = appendMoments(c.moments, s, c.upTo, to)
 	}
+	c.upTo = to
 	for _, s := range chunk.States {
 		c.moments = appendMoments(c.moments, s, from, to)
 		switch {
