@@ -42,6 +42,8 @@ type gpu struct {
 	mode   int // MIG mode at the last look
 	used   lastSeen
 
+	lookForMIGs bool
+
 	lostSince time.Time
 	room      []nvml.Reading
 }

@@ -23,7 +23,7 @@ func (g *gpu) identify() gonvml.Return {
 		return ret
 	}
 	device.PCIBusID = busID(g.lib, handle)
-	g.mode = unknownMode
+	g.lookForMIGs = true
 	if g.handle == handle && device.UUID == g.device.UUID && device.PCIBusID == g.device.PCIBusID {
 		return gonvml.SUCCESS
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/pitwall-otel/pitwall/internal/nvml"
 )
 
-// unknownMode is a MIG mode that no GPU has: the MIG devices must be looked for.
+// unknownMode is a MIG mode that no GPU has.
 const unknownMode = -1
 
 // mig is one MIG device.
@@ -26,7 +26,7 @@ type mig struct {
 // readMIGMode looks at the mode, and for the MIG devices when it changed or relist said so: looking costs the driver
 // much, so it is not done each time.
 func (g *gpu) readMIGMode(s *session) {
-	if g.mode != unknownMode && !s.wants(nvml.ClassModes) {
+	if !g.lookForMIGs && !s.wants(nvml.ClassModes) {
 		return
 	}
 	why, known := s.memory.calls[placeMIGMode]
@@ -42,11 +42,12 @@ func (g *gpu) readMIGMode(s *session) {
 			s.memory.calls[placeMIGMode] = why
 		}
 	}
-	if why == nvml.Present && current != g.mode || why == nvml.Unsupported && g.mode == unknownMode {
-		if g.mode != unknownMode {
-			s.memory.clear(time.Now()) // what a GPU can tell differs by mode
-		}
-		g.mode = current
+	switched := why == nvml.Present && current != g.mode
+	if switched && g.mode != unknownMode {
+		s.memory.clear(time.Now()) // what a GPU can tell differs by mode
+	}
+	if switched || g.lookForMIGs && (why == nvml.Present || lasting(why)) {
+		g.mode, g.lookForMIGs = current, false
 		g.findMIGs(s)
 	}
 	if !s.wants(nvml.ClassModes) {
@@ -125,7 +126,7 @@ func (g *gpu) forgetMIGs() {
 	for _, m := range g.migs {
 		m.gpm.free(g.lib)
 	}
-	g.migs, g.mode = nil, unknownMode
+	g.migs, g.mode, g.lookForMIGs = nil, unknownMode, true
 }
 
 // readMIGs asks for what a MIG device has of its own.

@@ -64,20 +64,24 @@ func TestMIGIsReconfigured(t *testing.T) {
 	require.Equal(t, "7 MIG devices before, 6 now", nextEvent(t, c, nvml.EventMIGChanged).Text)
 }
 
-// TestMIGIsSwitchedOff also finds what a GPU tells only without MIG.
+// TestMIGIsSwitchedOff also finds what a GPU tells only without MIG, whoever sees the switch first.
 func TestMIGIsSwitchedOff(t *testing.T) {
-	script := nvmltest.Profile(t, "mig")
-	replace := nvmltest.Script(t, script)
-	c := newClient(t)
-	c.args = []string{"-relist=1h"}
-	started(t, c)
-	s := eventually(t, c, func(s nvml.Snapshot) bool { return len(s.Devices) == 8 })
-	require.Equal(t, nvml.Unsupported, read(t, s.Devices[0], nvml.UtilizationGPU, 0).Absent)
-	replace(script, "gpu.*.mig_mode=0", "gpu.*.util=50", "gpu.*.util_memory=20")
-	s = eventually(t, c, func(s nvml.Snapshot) bool {
-		return len(s.Devices) == 1 && read(t, s.Devices[0], nvml.UtilizationGPU, 0).Absent == nvml.Present
-	})
-	require.Equal(t, 50.0, read(t, s.Devices[0], nvml.UtilizationGPU, 0).Value)
+	for _, relist := range []string{"-relist=1h", "-relist=1ms"} {
+		t.Run(relist, func(t *testing.T) {
+			script := nvmltest.Profile(t, "mig")
+			replace := nvmltest.Script(t, script)
+			c := newClient(t)
+			c.args = []string{relist}
+			started(t, c)
+			s := eventually(t, c, func(s nvml.Snapshot) bool { return len(s.Devices) == 8 })
+			require.Equal(t, nvml.Unsupported, read(t, s.Devices[0], nvml.UtilizationGPU, 0).Absent)
+			replace(script, "gpu.*.mig_mode=0", "gpu.*.util=50", "gpu.*.util_memory=20")
+			s = eventually(t, c, func(s nvml.Snapshot) bool {
+				return len(s.Devices) == 1 && read(t, s.Devices[0], nvml.UtilizationGPU, 0).Absent == nvml.Present
+			})
+			require.Equal(t, 50.0, read(t, s.Devices[0], nvml.UtilizationGPU, 0).Value)
+		})
+	}
 }
 
 func TestEventsNobodyTakesAreDropped(t *testing.T) {
