@@ -134,23 +134,20 @@ func (t *Target) restarted(i *instance) bool {
 
 // date sets the start time of a count. It reports whether the count began anew since the point before.
 func (p *point) date(i *instance) (reset bool) {
-	at := i.at
-	created := p.created
-	if !created.Before(at) {
-		created = time.Time{}
-	}
+	known := p.known
+	p.known = p.created
 	fell := !p.last.IsZero() && p.fell()
 	switch {
 	case p.last.IsZero():
-		p.appear(i, created)
+		p.appear(i)
 		return false
-	case created.After(p.start):
-		p.anew(created)
+	case !known.IsZero() && p.created.After(known):
+		p.anew(between(p.last, p.created, i.at))
 	case p.start.Before(i.epoch):
 		p.anew(i.epoch)
 	case p.metric.kind == histogram && (p.rank != p.lastRank || p.hist.changed && !fell):
 		// Other buckets, or another rank's: how much of the value is new cannot be known.
-		p.start, p.growth = at, 0
+		p.start, p.growth = i.at, 0
 		return false
 	case fell:
 		p.anew(after(p.last))
@@ -177,11 +174,12 @@ func later(a, b time.Time) time.Time {
 }
 
 // appear dates the first point of a count. Where nobody knows how much of it is old, it begins now.
-func (p *point) appear(i *instance, created time.Time) {
+func (p *point) appear(i *instance) {
 	p.growth = p.value
+	created := !p.created.IsZero() && p.created.Before(i.at)
 	switch {
-	case !created.IsZero():
-		p.start = later(created, i.epoch)
+	case created:
+		p.start = later(p.created, i.epoch)
 	case !i.before.IsZero() && !p.again:
 		p.start = later(i.before, i.epoch)
 	case !i.epoch.IsZero():
@@ -189,7 +187,7 @@ func (p *point) appear(i *instance, created time.Time) {
 	default:
 		p.start, p.growth = i.at, 0
 	}
-	if p.again || !created.IsZero() && created.Before(i.before) {
+	if p.again || created && p.created.Before(i.before) {
 		p.growth = 0 // it was there before
 	}
 }

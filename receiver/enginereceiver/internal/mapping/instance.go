@@ -35,6 +35,7 @@ type instance struct {
 	// scrape is the last one that had it, at its time; before is the time of the one before, zero when the engine was not
 	// known or not completely read.
 	scrape     uint64
+	scrapes    int
 	at, before time.Time
 	complete   bool
 	// processStart is what the engine says, epoch when all its counts began: the same, or the scrape before a restart.
@@ -82,24 +83,42 @@ func (i *instance) touch(scrape uint64, at time.Time) {
 		i.before = i.at
 	}
 	i.scrape, i.at = scrape, at
+	i.scrapes++
 	i.cumulative = false
 	if i.changed.IsZero() {
 		i.changed = at
 	}
 }
 
-// started takes the time at which the process says that it started. It reports whether that is another process.
+// started takes the time at which the process says that it started. It reports whether that is another process than
+// before. The engine's clock may be another: what matters is that the time is not the one before.
 func (i *instance) started(seconds float64) bool {
 	start := seconds2time(seconds)
-	if start.IsZero() || !start.Before(i.at) {
+	if start.IsZero() {
 		return false
 	}
-	known := !i.processStart.IsZero()
-	if moved := start.Sub(i.processStart); known && moved < time.Second && moved > -time.Second {
+	first, moved := i.processStart.IsZero(), start.Sub(i.processStart)
+	if !first && moved < time.Second && moved > -time.Second {
 		return false
 	}
-	i.processStart, i.epoch = start, start
-	return known
+	i.processStart = start
+	switch {
+	case !first && i.before.IsZero():
+		i.epoch = i.at // the page before was cut: how much is new nobody knows
+	case !first:
+		i.epoch = between(i.before, start, i.at)
+	case i.scrapes == 1 && start.Before(i.at):
+		i.epoch = start
+	}
+	return !first
+}
+
+// between is when something began that began after one scrape and before another: when it says, if that can be.
+func between(before, began, at time.Time) time.Time {
+	if began.After(before) && began.Before(at) {
+		return began
+	}
+	return after(before)
 }
 
 // seconds2time is the zero time for what is none.

@@ -61,8 +61,8 @@ type point struct {
 	rate            *rate
 	hist            *buckets
 
-	// created is when the count began, as the engine says.
-	created time.Time
+	// created is when the count began, as the engine says, known what it said at the point before.
+	created, known time.Time
 	// start and last are the start time and the time of the last point that went out, with the value and rank that it had;
 	// prior is last before this scrape.
 	start, last time.Time

@@ -3,6 +3,7 @@ package mapping
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -217,4 +218,24 @@ func TestStartTimes(t *testing.T) {
 	f(aborted+"{} sum {request} = 2 since 10.001", false, decoded(10)+abortions(7), decoded(11)+abortions(8), decoded(12)+abortions(2))
 	f("[2 buckets 2:9 +Inf:9] since 10", false, queued("1.0", 2, 2), queued("2.0", 9, 9))
 	f("[2 buckets 1:9 +Inf:9] since 0", false, queued("1.0", 2, 2), queued("1.0", 9, 9))
+}
+
+// An engine whose clock is ahead or behind says impossible start times: they are no reason to count anything twice.
+func TestStartTimesOfAnotherClock(t *testing.T) {
+	counted := func(process, created time.Duration, n int) string {
+		now := time.Now()
+		return fmt.Sprintf("# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds %d\n"+
+			"# TYPE vllm:num_preemptions_total counter\nvllm:num_preemptions_total %d\n"+
+			"# TYPE vllm:num_preemptions_created gauge\nvllm:num_preemptions_created %d\n", now.Add(process).Unix(), n, now.Add(created).Unix())
+	}
+	f := func(what string, want float64, pages ...string) {
+		assert.Equal(t, map[string]float64{names.InferencePreemptions: want}, history(t, newTarget(t, nil), pages...), what)
+	}
+	const hour, ahead = time.Hour, 15 * time.Second // between the first two scrapes
+	f("ahead", 3+2, counted(ahead, ahead, 10), counted(ahead, ahead, 13), counted(ahead, ahead, 15))
+	f("far ahead", 3+2, counted(hour, hour, 10), counted(hour, hour, 13), counted(hour, hour, 15))
+	f("far ahead, and a restart", 13+2, counted(hour, hour, 10), counted(2*hour, 2*hour, 13), counted(2*hour, 2*hour, 15))
+	f("behind, and a restart", 13+2, counted(-2*hour, -2*hour, 10), counted(-hour, -hour, 13), counted(-hour, -hour, 15))
+	f("a process start that shows late", 3+2, strings.Join(strings.SplitAfter(counted(ahead, ahead, 10), "\n")[2:], ""),
+		counted(ahead, ahead, 13), counted(ahead, ahead, 15))
 }
