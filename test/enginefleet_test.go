@@ -29,13 +29,14 @@ type watched struct {
 	stop  func()
 }
 
-// watch starts the collector with the targets, which are YAML of targets:.
-func watch(t *testing.T, f *fleet.Fleet, targets string) *watched {
+// watch starts the collector with the targets, which are YAML of targets:, and with further YAML of configuration.
+func watch(t *testing.T, f *fleet.Fleet, targets string, overrides ...string) *watched {
 	t.Helper()
-	w := &watched{t: t, c: collectortest.New(t, "config/single-node.yaml", quiet, `
+	engine := `
 receivers:
-  engine: {collection_interval: 500ms, initial_delay: 0s, timeout: 2s, max_body_size: 4194304, targets: {`+targets+`}}
-`), fleet: f}
+  engine: {collection_interval: 500ms, initial_delay: 0s, timeout: 2s, max_body_size: 4194304, targets: {` + targets + `}}
+`
+	w := &watched{t: t, c: collectortest.New(t, "config/single-node.yaml", append([]string{quiet, engine}, overrides...)...), fleet: f}
 	w.c.Start()
 	return w
 }

@@ -70,11 +70,21 @@ func TestAWorkerMissingFromTheRoutersPageIsDown(t *testing.T) {
 	f := startFleet(t, fleet.Options{Seed: 3, Router: fleet.RouterSMG, RouterTimeout: time.Second, Engines: []fleet.Spec{
 		{Name: "one", Version: fleet.SGLangMain}, {Name: "two", Version: fleet.SGLangMain},
 	}})
+	f.Engine("two").Submit(5) // an engine that never worked has no gauges
+	f.Advance(time.Second)
 	page := address(f.Router().URL()) + "/engine_metrics"
-	w := watch(t, f, fmt.Sprintf(`static: [{endpoint: %q, kind: router, labels: {run: "7"}}]`, f.Router().URL()))
+	w := watch(t, f, fmt.Sprintf(`static: [{endpoint: %q, kind: router, labels: {run: "7"}}]`, f.Router().URL()),
+		`receivers: {engine: {families: {keep_original: true}}}`)
 	w.scraped(page)
 	one, two := address(f.Engine("one").URL()), address(f.Engine("two").URL())
 	assert.Equal(t, 1.0, w.last("7", "inference.engine.up", one))
+	// The engine's own families are kept beside, once, in the engine's spelling.
+	const rows = `SELECT count(), uniqExact(event_time) FROM training_observability.metric_points WHERE metric = '%s' AND tags_json LIKE '%%%s%%'`
+	for _, metric := range []string{"inference.requests.running", "sglang:num_running_reqs"} {
+		counts := w.query(fmt.Sprintf(rows, metric, two))
+		assert.NotEqual(t, "0", counts[0][0], metric)
+		assert.Equal(t, counts[0][0], counts[0][1], "rows and scrapes with %s", metric)
+	}
 	f.Engine("one").Kill()
 	w.scraped(page)
 	require.Eventually(t, func() bool { return w.last("7", "inference.engine.up", one) == 0 }, scrapedWithin, 100*time.Millisecond)

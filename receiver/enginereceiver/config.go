@@ -146,8 +146,8 @@ func createDefaultConfig() component.Config {
 	client := confighttp.NewDefaultClientConfig()
 	// A router asks each engine for at most 5 s, 32 at once: 64 engines of which some hang take 10 s.
 	client.Timeout = 15 * time.Second
-	// One answer in 15 s: a kept connection saves a handshake, and engines that went away must not hold many.
-	client.MaxIdleConnsPerHost = 1
+	// A kept connection saves a handshake; there is one for each target, however many targets there are.
+	client.MaxIdleConnsPerHost, client.MaxIdleConns = 1, 0
 	controller := scraperhelper.NewDefaultControllerConfig()
 	controller.CollectionInterval = defaultInterval
 	read, mapped := exposition.DefaultLimits(), mapping.DefaultOptions()
