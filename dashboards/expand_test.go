@@ -49,6 +49,7 @@ func expand(sql string, variables map[string]string) string {
 	for _, name := range []string{"run_id", "attempt", "host", "engine", "role", "checkpoint", "trace_id"} {
 		value, set := variables[name]
 		switch values := strings.Split(value, ","); {
+		case !set && name == "trace_id":
 		case !set && name == "attempt":
 			value = "latest"
 		case !set:

@@ -41,14 +41,12 @@ func collector() *board.Board {
 	rate := func(title, about string, c query.Counter) *board.Panel {
 		return board.OverTime(board.Text{Title: title, About: about, Unit: "short"}, c.Rate()).FromZero().Every("30s")
 	}
-	reason := func(attribute string) string { return "concat(" + part + ", ' ', " + query.Tag(attribute) + ")" }
 	b.Row("Points",
 		rate("Accepted points/s", "Points accepted per second (rate of counter pitwall.points.accepted).", ledger(names.PitwallPointsAccepted, part)),
 		rate("Stored points/s", "Points stored per second (rate of counter pitwall.points.stored).", ledger(names.PitwallPointsStored, part)),
 		rate("Dropped and refused points/s", "Points per second that were dropped or refused, by reason (rates of counters pitwall.points.dropped and .refused).", lossByReason()),
-		board.OverTime(board.Text{Title: "Queued points", About: "Points that wait on disk for the table; it grows while the table is away (metric pitwall.points.queued).", Unit: "short"}, own(names.PitwallPointsQueued).OverTime()).FromZero().Every("15s"),
-		board.OverTime(board.Text{Title: "Size of the log", About: "Bytes of the write-ahead log on disk (metric pitwall.log.size).", Unit: "bytes"}, own(names.PitwallLogSize).OverTime()).FromZero().Every("15s"),
-		board.OverTime(board.Text{Title: "Failed INSERTs/s", About: "Blocks that the server did not confirm, by class of error (rate of counter pitwall.insert.failures).", Unit: "short"}, ledger(names.PitwallInsertFailures, reason(names.AttributePitwallErrorClass)).Rate()).FromZero().Every("30s"),
+		board.OverTime(board.Text{Title: "Queued points", About: "Points that wait on disk for the table; it grows while the table is away (metric pitwall.points.queued).", Unit: "short"}, own(names.PitwallPointsQueued).OverTime()).FromZero().Every("15s").Size(12, 8),
+		board.OverTime(board.Text{Title: "Size of the log", About: "Bytes of the write-ahead log on disk (metric pitwall.log.size).", Unit: "bytes"}, own(names.PitwallLogSize).OverTime()).FromZero().Every("15s").Size(12, 8),
 	)
 	perSource := func(metric string) query.Sampled {
 		s := own(metric)
@@ -74,7 +72,7 @@ func collector() *board.Board {
 	b.Row("Freshness and cost",
 		board.Table(board.Text{Title: "Freshness of the table", About: "The latest point of each machine and how many came in the time, of what belongs to no run: the machine's metrics and the collector's own.", Unit: "short"}, freshness()).
 			Column("age", append(board.Coloured(board.Green, board.Limit{From: 60, Colour: board.Yellow}, board.Limit{From: 300, Colour: board.Red}), board.Unit("s"))...).Size(8, 8),
-		board.OverTime(board.Text{Title: "Names that the schema does not know", About: "Different names that the registry does not have (metric pitwall.schema.unknown_names).", Unit: "short"}, own(names.PitwallSchemaUnknownNames).OverTime()).FromZero().Every("30s"),
+		board.OverTime(board.Text{Title: "Families missing or unknown", About: "Metric families that an engine of its version should have and lacks, and families that the registry does not know, by target (metrics pitwall.scrape.families.*).", Unit: "short"}, families()).FromZero().Every("30s"),
 		board.OverTime(board.Text{Title: "Cost of components", About: "Share of one core that each component takes (metric pitwall.cost.cpu.utilization).", Unit: "percentunit"}, own(names.PitwallCostCPUUtilization).OverTime()).FromZero().Every("30s"),
 	)
 	return b
@@ -143,6 +141,31 @@ LIMIT 1000`,
 		"failed", like(names.TableCollectorPitwallComponentFailed), "duration", like(names.TableCollectorPitwallComponentDurationSeconds),
 		"count", like(names.TableCollectorPitwallComponentMetricCount), "errors", like(names.TableCollectorPitwallComponentErrorCount),
 		"points", query.Points, "where", query.All(ownRows()...), "time", query.InTime)
+}
+
+// families are counted at each scrape: expected less present, and unknown.
+func families() string {
+	return query.Text(`
+SELECT time, concat(series, ' ', kind) AS series, value
+FROM
+(
+    SELECT
+        $__timeInterval(event_time) AS time,
+        {source} AS series,
+        maxIf(value, metric = {expected}) - maxIf(value, metric = {present}) AS missing,
+        maxIf(value, metric = {unknown}) AS unknown
+    FROM {points}
+    WHERE {where}
+      AND {metric}
+      AND {time}
+    GROUP BY time, series
+)
+ARRAY JOIN ['missing', 'unknown'] AS kind, [missing, unknown] AS value
+ORDER BY time, series`,
+		"source", source, "points", query.Points, "where", query.All(ownRows()...), "time", query.InTime,
+		"expected", query.Quote(names.PitwallScrapeFamiliesExpected), "present", query.Quote(names.PitwallScrapeFamiliesPresent),
+		"unknown", query.Quote(names.PitwallScrapeFamiliesUnknown),
+		"metric", query.Any(names.PitwallScrapeFamiliesExpected, names.PitwallScrapeFamiliesPresent, names.PitwallScrapeFamiliesUnknown))
 }
 
 func freshness() string {

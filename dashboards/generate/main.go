@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pitwall-otel/pitwall/dashboards/internal/alerts"
 	"github.com/pitwall-otel/pitwall/dashboards/internal/board"
@@ -22,7 +23,8 @@ func main() {
 }
 
 func write(folder string) error {
-	for _, b := range boards() {
+	all := boards()
+	for _, b := range all {
 		text, err := b.JSON()
 		if err != nil {
 			return err
@@ -31,7 +33,18 @@ func write(folder string) error {
 			return err
 		}
 	}
-	text, err := alerts.YAML(alerts.Rules())
+	rules := alerts.Rules()
+	for i, rule := range rules {
+		at := slices.IndexFunc(all, func(b *board.Board) bool { return b.UID() == rule.Dashboard })
+		if at < 0 {
+			return fmt.Errorf("alert rule %s: no dashboard has the uid %s", rule.UID, rule.Dashboard)
+		}
+		var found bool
+		if rules[i].PanelID, found = all[at].Panel(rule.Panel); !found {
+			return fmt.Errorf("alert rule %s: %s has no panel %q", rule.UID, rule.Dashboard, rule.Panel)
+		}
+	}
+	text, err := alerts.YAML(rules)
 	if err != nil {
 		return err
 	}

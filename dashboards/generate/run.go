@@ -26,7 +26,7 @@ func run() *board.Board {
 		board.Named{Value: "preempted", Text: "preempted", Colour: "orange"})
 	b.Row("Runs", board.Table(board.Text{
 		Title: "Runs", Unit: "short",
-		About: "Every run with a point in the time: how it stands (event rl.run.finished; silent is two minutes without a point), its highest step, age of its last point, latest loss (metric loss), latest token/s (metric train.throughput), GPU use of its hosts over the last ten minutes (metrics sys.gpu.*.util_percent).",
+		About: "Every run with a point in the time: how it stands (event rl.run.finished; silent is two minutes without a point), its highest step, age of its last point, latest loss (metric loss), latest token/s (metric train.throughput), GPU use over the last ten minutes of its GPUs, or of its hosts' where nobody knows which are its own (metrics sys.gpu.*.util_percent).",
 	}, runsTable()).
 		Column("run_value", board.Hidden()).
 		Column("run", board.Linked("Training", toRun("training")), board.Width(260)).
@@ -129,6 +129,13 @@ gpus AS
     WHERE {use} AND {time} AND event_time >= $__toTime - INTERVAL 10 MINUTE
     GROUP BY host
 ),
+own AS
+(
+    SELECT run_id, avg(value) AS busy
+    FROM {points}
+    WHERE {use} AND run_id != '' AND {time} AND event_time >= $__toTime - INTERVAL 10 MINUTE
+    GROUP BY run_id
+),
 uses AS
 (
     SELECT run_id, count() AS hosts, avg(busy) AS busy
@@ -147,7 +154,7 @@ SELECT
     dateDiff('second', r.seen, least(now64(3), $__toTime_ms)) AS age,
     r.loss AS loss,
     speeds.tokens AS "token/s",
-    uses.busy AS "GPU use",
+    coalesce(own.busy, uses.busy) AS "GPU use",
     uses.hosts AS hosts,
     dateDiff('second', r.began, r.seen) AS lasted,
     r.began AS began,
@@ -156,6 +163,7 @@ SELECT
 FROM runs AS r
 LEFT JOIN ends ON ends.run_id = r.run_id
 LEFT JOIN speeds ON speeds.run_id = r.run_id
+LEFT JOIN own ON own.run_id = r.run_id
 LEFT JOIN uses ON uses.run_id = r.run_id
 ORDER BY r.seen DESC
 LIMIT 500

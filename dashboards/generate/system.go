@@ -42,7 +42,7 @@ func system() *board.Board {
 		board.Heat(board.Text{Title: "GPU utilisation by host and device", About: "Share of time in which a kernel ran, in percent, a lane for each GPU (metrics sys.gpu.*.util_percent). Red lanes among green ones wait for something.", Unit: "percent"}, use.OverTime()).Colours("RdYlGn", false, 0, 100).Size(16, 10).Every("10s"),
 		spread("GPU utilisation", "Share of time in which a kernel ran, in percent (metrics sys.gpu.*.util_percent).", "percent", use).Range(0, 100).Size(8, 10),
 		board.OverTime(board.Text{Title: "GPU idle time", About: "Seconds per second in which utilisation was below the threshold of idling, added up over the GPUs of each host: 8 is eight idle GPUs (counters sys.gpu.*.idle_s).", Unit: "s"}, idleTime()).FromZero().Every("30s"),
-		board.OverTime(board.Text{Title: "Idle GPU-seconds per step", About: "Seconds of each step in which GPUs did next to nothing, by what the run was doing (metric gpu.idle_s by rl.phase).", Unit: "s"}, idlePerStep()).Stacked(true).FromZero(),
+		board.OverSteps(board.Text{Title: "Idle GPU-seconds per step", About: "Seconds of each step in which GPUs of the run idled, added up over its GPUs (counters sys.gpu.*.idle_s of GPUs with processes of the run; steps by metrics loss and rl.step.duration).", Unit: "s"}, idlePerStep()).FromZero(),
 		spread("GPU memory", "Share of GPU memory in use, in percent (metrics sys.gpu.*.mem_percent).", "percent", ofGPU(names.TableSysGPURLDeviceIndexMemPercent)).Range(0, 100),
 		spread("SM activity", "Share of the streaming multiprocessors that had work, in percent; says more than utilisation (metrics sys.gpu.*.sm_active_percent).", "percent", ofGPU(names.TableSysGPURLDeviceIndexSmActivePercent)).Range(0, 100),
 	)

@@ -17,23 +17,33 @@ func idleTime() string {
 	return c.Rate()
 }
 
-// idlePerStep is of all runs, or of those that are chosen.
+// idlePerStep takes the GPUs that the receiver found processes of a run on, and the steps of that run. What a step says comes
+// with its end, so idle time belongs to the step that ended next.
 func idlePerStep() string {
+	c := countedByGPU(names.TableSysGPURLDeviceIndexIdleS).With("run_id != ''", query.AllOr("run_id", "run_id"))
+	c.Line = "run_id"
 	return query.Text(`
-SELECT $__timeInterval(moment) AS time, phase AS series, sum(idle) AS value
-FROM
+WITH
+ends AS
 (
-    SELECT run_id, step, {phase} AS phase, min(event_time) AS moment, sum(value) AS idle
+    SELECT run_id AS series, step AS at, min(event_time) AS ended
     FROM {points}
-    WHERE {runs}
+    WHERE run_id != '' AND {runs}
       AND {metric}
       AND {time}
-    GROUP BY run_id, step, phase
-)
-GROUP BY time, series
-ORDER BY time, series`,
-		"phase", "if("+query.Tag(names.AttributeRLPhase)+" = '', 'unknown', "+query.Tag(names.AttributeRLPhase)+")", "points", query.Points,
-		"runs", query.AllOr("run_id", "run_id"), "metric", query.Is(names.TableGPUIdleS), "time", query.InTime)
+    GROUP BY series, at
+),
+idle AS
+({increases}
+),
+ifNull((SELECT greatest(1, intDiv(max(at) - min(at), 1000)) FROM ends), 1) AS width
+SELECT intDiv(at, width) * width AS step, idle.series AS series, sumIf(increase, seconds IS NOT NULL) / width AS value
+FROM idle
+ASOF INNER JOIN ends ON ends.series = idle.series AND idle.event_time <= ends.ended
+GROUP BY step, series
+ORDER BY step, series`,
+		"increases", c.Increases(), "points", query.Points, "runs", query.AllOr("run_id", "run_id"),
+		"metric", query.Any(names.TableLoss, names.RLStepDuration), "time", query.InTime)
 }
 
 // throttled is a row per GPU and reason, of those that held the clocks down at all.

@@ -81,7 +81,7 @@ LIMIT 100`))), board.Input("trace_id", "Trace"))
 		Column("trace", board.Linked("Show the trace", "/d/pitwall-timeline?var-trace_id=${__data.fields.trace:percentencode}&${run_id:queryparam}&${__url_time_range}")))
 	b.Row("Trace", board.Trace(board.Text{
 		Title: "Trace", Unit: "none",
-		About: "The spans of one trace: choose one in the table above, or enter its id in the variable Trace.",
+		About: "The spans of one trace: choose one in the table above, or enter its id in the variable Trace. Without a choice it is the latest of the runs.",
 	}, trace()))
 	return b
 }
@@ -205,11 +205,13 @@ ORDER BY Duration DESC
 LIMIT 100`, "loop", query.Quote(names.SpanRLLoop))
 }
 
-// trace gives the columns that the plugin makes a trace of. The times of the trace are looked up first, so that a day is read
-// and not all of them.
+// trace gives the columns that the plugin makes a trace of; without a choice of the latest trace of the runs. The times of the
+// trace are looked up first, so that a day is read and not all of them.
 func trace() string {
-	return query.Text(`
-WITH {id} AS wanted
+	return fillSpans(`
+WITH
+{chosen} AS chosen,
+if(chosen != '', chosen, (SELECT argMax(TraceId, Timestamp) FROM {table} WHERE {runs} AND {time})) AS wanted
 SELECT
     TraceId AS traceID,
     SpanId AS spanID,
@@ -221,10 +223,10 @@ SELECT
     arrayMap(key -> map('key', key, 'value', SpanAttributes[key]), mapKeys(SpanAttributes)) AS tags,
     arrayMap(key -> map('key', key, 'value', ResourceAttributes[key]), mapKeys(ResourceAttributes)) AS serviceTags,
     if(StatusCode IN ('Error', 'STATUS_CODE_ERROR'), 2, 0) AS statusCode
-FROM training_observability.otel_traces
+FROM {table}
 WHERE TraceId = wanted
   AND Timestamp >= (SELECT min(Start) FROM training_observability.otel_traces_trace_id_ts WHERE TraceId = wanted)
   AND Timestamp <= (SELECT max(End) + 1 FROM training_observability.otel_traces_trace_id_ts WHERE TraceId = wanted)
 ORDER BY startTime
-LIMIT 10000`, "id", "decodeURLComponent('${trace_id:percentencode}')")
+LIMIT 10000`, "chosen", "decodeURLComponent('${trace_id:percentencode}')")
 }

@@ -68,7 +68,7 @@ func training() *board.Board {
 		curve{"Groups that teach nothing", "Share of groups whose samples all got the same reward (metric rl.group.zero_std_ratio).", "percentunit", query.OfMetric(names.RLGroupZeroStdRatio), fromZero},
 		curve{"Staleness", "Weight versions between generating and training on a sample; 0 is on-policy (metric rl.staleness).", "short", query.OfMetric(names.RLStaleness).By(names.AttributeRLStat).With(query.TagIn(names.AttributeRLStat, "mean", "max", "")), fromZero},
 		curve{"Samples dropped", "Samples that were generated and not trained on, by reason (metric rl.samples.dropped).", "short", query.OfMetric(names.RLSamplesDropped).By(names.AttributeRLDropReason).Taking("sum"), fromZero},
-		curve{"Rollout token/s", "Tokens generated per second of rollout, whole run (metric rl.rollout.throughput, without the values per GPU).", "short", query.OfMetric(names.RLRolloutThroughput).With(query.Tag(names.AttributeRLScope) + " != 'gpu'"), fromZero},
+		curve{"Rollout token/s", "Tokens generated per second of rollout, of the whole run (global) or per GPU, as the run reports it (metric rl.rollout.throughput by rl.scope).", "short", query.OfMetric(names.RLRolloutThroughput).By(names.AttributeRLScope), fromZero},
 	)
 	return b
 }

@@ -3,6 +3,7 @@ package alerts
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -89,9 +90,12 @@ func provisioned(r Rule) rule {
 		},
 		// Nothing to complain of is no row. A collector or a database that is away has rules, and a monitor, of its own.
 		NoDataState: "OK", ExecErrState: "Error",
-		For:         r.For.String(),
-		Annotations: map[string]string{"summary": literal(r.Summary), "description": literal(r.Do), "__dashboardUid__": r.Dashboard},
-		Labels:      map[string]string{"severity": string(r.Severity)},
+		For: r.For.String(),
+		Annotations: map[string]string{
+			"summary": literal(r.Summary), "description": literal(r.Do),
+			"__dashboardUid__": r.Dashboard, "__panelId__": strconv.FormatUint(uint64(r.PanelID), 10),
+		},
+		Labels: map[string]string{"severity": string(r.Severity)},
 	}
 }
 

@@ -18,8 +18,10 @@ type Rule struct {
 	Summary string
 	// Do says what to look at first.
 	Do string
-	// Dashboard is the uid of the dashboard that shows it.
-	Dashboard string
+	// Dashboard is the uid of the dashboard that shows it, Panel the title of the panel.
+	Dashboard, Panel string
+	// PanelID is that panel's, which the generator looks up.
+	PanelID uint32
 }
 
 // Severity is the label by which notifications are routed.

@@ -56,7 +56,7 @@ func training() []Rule {
     GROUP BY run_id, step`, points, quote(names.TableLoss))
 	return []Rule{
 		{
-			UID: "pitwall-run-stalled", Title: "Run makes no steps", Severity: Critical, Dashboard: "pitwall-run",
+			UID: "pitwall-run-stalled", Title: "Run makes no steps", Severity: Critical, Dashboard: "pitwall-run", Panel: "Runs",
 			Window: 6 * time.Hour, For: time.Minute, Above: threshold(3),
 			// A step's length is the median of the window's; below 20 s three of them are no reason to wake anybody.
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, run_id, dateDiff('second', last, $__toTime) / greatest(median, 20) AS value
@@ -83,7 +83,7 @@ WHERE finished < last`, steps, quote(names.AttributeRLRunID), event(names.EventR
 			Do:      "Look at the timeline: the phase that is open, and the rank it is open on, is where the run hangs.",
 		},
 		{
-			UID: "pitwall-loss-not-finite", Title: "Loss is not a number", Severity: Critical, Dashboard: "pitwall-training",
+			UID: "pitwall-loss-not-finite", Title: "Loss is not a number", Severity: Critical, Dashboard: "pitwall-training", Panel: "Values that are not finite",
 			Window: 10 * time.Minute, Above: threshold(0),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, run_id, countIf(NOT isFinite(value)) AS value
 FROM %s
@@ -93,7 +93,7 @@ GROUP BY run_id`, points, quote(names.TableLoss)),
 			Do:      "Stop the run and resume from the last checkpoint before the step; the gradient's norm shows when it began.",
 		},
 		{
-			UID: "pitwall-loss-spike", Title: "Loss jumped", Severity: Warning, Dashboard: "pitwall-training",
+			UID: "pitwall-loss-spike", Title: "Loss jumped", Severity: Warning, Dashboard: "pitwall-training", Panel: "Loss",
 			Window: time.Hour, For: 2 * time.Minute, Above: threshold(6),
 			// In robust standard deviations of the window: the last three steps against all of it.
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, run_id,

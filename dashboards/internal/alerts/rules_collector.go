@@ -10,7 +10,7 @@ import (
 func collectors() []Rule {
 	return []Rule{
 		{
-			UID: "pitwall-points-dropped", Title: "Collector drops points", Severity: Critical, Dashboard: "pitwall-collector",
+			UID: "pitwall-points-dropped", Title: "Collector drops points", Severity: Critical, Dashboard: "pitwall-collector", Panel: "Dropped and refused points/s",
 			Window: 15 * time.Minute, Above: threshold(0),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, JSONExtractString(tags_json, %[2]s) AS reason, sum(value) AS value
 FROM (
@@ -22,7 +22,7 @@ GROUP BY host, reason`, increase("host, tags_json", "= "+quote(names.PitwallPoin
 			Do:      "docs/operations.md says what each reason means. A point that was sent twice is not counted here.",
 		},
 		{
-			UID: "pitwall-points-waiting", Title: "Points wait for the database", Severity: Warning, Dashboard: "pitwall-collector",
+			UID: "pitwall-points-waiting", Title: "Points wait for the database", Severity: Warning, Dashboard: "pitwall-collector", Panel: "Queued points",
 			Window: 5 * time.Minute, For: 10 * time.Minute, Above: threshold(1e6),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, JSONExtractString(tags_json, %s) AS component, argMax(value, event_time) AS value
 FROM %s
@@ -32,7 +32,7 @@ GROUP BY host, component`, quote(names.AttributePitwallComponent), points, quote
 			Do:      "The collector's status and log say why. Nothing is lost while the log has room.",
 		},
 		{
-			UID: "pitwall-host-silent", Title: "Host sends nothing", Severity: Warning, Dashboard: "pitwall-collector",
+			UID: "pitwall-host-silent", Title: "Host sends nothing", Severity: Warning, Dashboard: "pitwall-collector", Panel: "Freshness of the table",
 			Window: 30 * time.Minute, For: 2 * time.Minute, Above: threshold(180),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, dateDiff('second', max(event_time), $__toTime) AS value
 FROM %s

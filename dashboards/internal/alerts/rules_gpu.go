@@ -10,7 +10,7 @@ import (
 func gpus() []Rule {
 	return []Rule{
 		{
-			UID: "pitwall-gpu-idle", Title: "GPU of a run is idle", Severity: Warning, Dashboard: "pitwall-system",
+			UID: "pitwall-gpu-idle", Title: "GPU of a run is idle", Severity: Warning, Dashboard: "pitwall-system", Panel: "GPU utilisation by host and device",
 			Window: 15 * time.Minute, For: 5 * time.Minute, Below: threshold(5),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, run_id, host, toString(device) AS gpu, avg(value) AS value
 FROM %s
@@ -21,14 +21,14 @@ HAVING count() >= 10`, points, like(names.TableSysGPURLDeviceIndexUtilPercent)),
 			Do:      "One idle GPU is a rank that hangs or a worker that died; all idle is a run that waits, and the timeline says for what.",
 		},
 		{
-			UID: "pitwall-gpu-lost", Title: "GPU lost", Severity: Critical, Dashboard: "pitwall-system",
+			UID: "pitwall-gpu-lost", Title: "GPU lost", Severity: Critical, Dashboard: "pitwall-system", Panel: "GPU utilisation by host and device",
 			Window: 10 * time.Minute, Above: threshold(0),
 			SQL:     eventsByDevice(names.EventNvidiaGPULost),
 			Summary: "{{ $labels.host }}: GPU {{ $labels.gpu }} has fallen off the bus",
 			Do:      "Drain the node. A reset rarely helps; the Xid before it says whether the board, the link or the power is to blame.",
 		},
 		{
-			UID: "pitwall-gpu-xid", Title: "GPU reports an Xid", Severity: Warning, Dashboard: "pitwall-system",
+			UID: "pitwall-gpu-xid", Title: "GPU reports an Xid", Severity: Warning, Dashboard: "pitwall-system", Panel: "GPU errors",
 			Window: 10 * time.Minute, Above: threshold(0),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, ResourceAttributes[%[1]s] AS host, LogAttributes[%[2]s] AS gpu, LogAttributes[%[3]s] AS xid, count() AS value
 FROM training_observability.otel_logs
@@ -38,7 +38,7 @@ GROUP BY host, gpu, xid`, quote(names.AttributeHostName), quote(names.AttributeR
 			Do:      "The event's body says what the code means and what to do.",
 		},
 		{
-			UID: "pitwall-gpu-throttled", Title: "GPU is throttled", Severity: Warning, Dashboard: "pitwall-system",
+			UID: "pitwall-gpu-throttled", Title: "GPU is throttled", Severity: Warning, Dashboard: "pitwall-system", Panel: "Throttled time",
 			Window: 10 * time.Minute, For: 5 * time.Minute, Above: threshold(0.2),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, toString(device) AS gpu, value / 600 AS value
 FROM (
@@ -48,7 +48,7 @@ FROM (
 			Do:      "The reasons are on the dashboard: heat is the room's or a fan's, power the limit's, hardware slowdown the supply's.",
 		},
 		{
-			UID: "pitwall-disk-full", Title: "Disk is nearly full", Severity: Warning, Dashboard: "pitwall-system",
+			UID: "pitwall-disk-full", Title: "Disk is nearly full", Severity: Warning, Dashboard: "pitwall-system", Panel: "File systems",
 			Window: 10 * time.Minute, For: 5 * time.Minute, Above: threshold(90),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, metric, argMax(value, event_time) AS value
 FROM %s

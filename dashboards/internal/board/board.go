@@ -52,6 +52,27 @@ func New(name, title, description string, variables ...dashboard.VariableModel) 
 // File is the name that the dashboard is stored under.
 func (b *Board) File() string { return b.file }
 
+// UID is the dashboard's name in addresses.
+func (b *Board) UID() string { return *b.dash.Uid }
+
+// Panel returns the id of the panel with that title, of several the one over time.
+func (b *Board) Panel(title string) (id uint32, found bool) {
+	for _, row := range b.dash.Panels {
+		panels := []dashboard.Panel{}
+		if row.Panel != nil {
+			panels = append(panels, *row.Panel)
+		} else {
+			panels = append(panels, row.RowPanel.Panels...)
+		}
+		for _, p := range panels {
+			if *p.Title == title && (!found || p.Type == "timeseries") {
+				id, found = *p.Id, true
+			}
+		}
+	}
+	return id, found
+}
+
 // Refresh sets how far back the dashboard looks at first, and how often it asks anew.
 func (b *Board) Refresh(from, every string) {
 	b.dash.Time.From, b.dash.Refresh = from, new(every)

@@ -29,6 +29,10 @@ const increases = `
     WHERE {where}
     WINDOW w AS (PARTITION BY source ORDER BY event_time ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)`
 
+// Increases gives a row for each point, with what was added since the point before: event_time, metric, series, source, increase
+// and seconds, NULL for the first point.
+func (c Counter) Increases() string { return "\n    " + c.fill(increases) }
+
 // Rate gives time, series and value: the increase per second, added up over the sources of a line.
 func (c Counter) Rate() string {
 	return c.fill(`
