@@ -6,12 +6,12 @@ require (
 	github.com/ClickHouse/clickhouse-go/v2 v2.47.0
 	github.com/grafana/grafana-plugin-sdk-go v0.292.2
 	github.com/grafana/sqlds/v5 v5.3.0
+	gopkg.in/yaml.v3 v3.0.1
 )
 
 require (
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
-	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
 require (

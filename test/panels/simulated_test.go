@@ -3,6 +3,7 @@ package panels
 import (
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ type dataset struct {
 	id     string // of a run that it holds
 	window window
 	chosen selection
+	ledger ledger
 }
 
 const (
@@ -27,14 +29,16 @@ const (
 func simulate(t *testing.T, s *stack) dataset {
 	t.Helper()
 	end := time.Now()
-	demo := exec.CommandContext(t.Context(), "go", "run", "./test/demo", "-otlp", "http://"+s.otlp, "-backfill", "1h", "-live=false", "-speed", "1.5", "-sick", "-texts")
+	file, err := filepath.Abs(filepath.Join(t.TempDir(), "ledger.json"))
+	require.NoError(t, err)
+	demo := exec.CommandContext(t.Context(), "go", "run", "./test/demo", "-otlp", "http://"+s.otlp, "-backfill", "1h", "-live=false", "-speed", "1.5", "-sick", "-texts", "-ledger", file)
 	demo.Dir = root
 	output, err := demo.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	t.Logf("%s", output)
 	s.settle(t)
 	// This machine's own metrics go on; the window ends before those that are still on their way.
-	return dataset{healthy, window{end.Add(-time.Hour - time.Minute), time.Now().Add(-3 * time.Second)}, selection{"run_id": {healthy, sick}}}
+	return dataset{healthy, window{end.Add(-time.Hour - time.Minute), time.Now().Add(-3 * time.Second)}, selection{"run_id": {healthy, sick}}, readLedger(t, file)}
 }
 
 // settle waits until what was sent is in the tables: no new rows for three seconds.
@@ -66,7 +70,7 @@ func onePoint(t *testing.T, s *stack, of dataset) dataset {
 			SELECT * FROM %[1]s.metric_points WHERE run_id IN ('', %[3]s)
 			ORDER BY event_time DESC LIMIT 1 BY metric, host, rank, device, tags_json
 		)`, database, run, quoted(of.id)))
-	return dataset{run, window{of.window.from.Add(-10 * day), of.window.to.Add(-10 * day)}, selection{"run_id": {run}}}
+	return dataset{run, window{of.window.from.Add(-10 * day), of.window.to.Add(-10 * day)}, selection{"run_id": {run}}, ledger{}}
 }
 
 // odd are names that break what does not quote; each stands for one of the simulation's.
@@ -94,7 +98,7 @@ func oddNames(t *testing.T, s *stack, of dataset) dataset {
 	copied("metric_points", "event_time", run("run_id")+" AS run_id", host("host")+" AS host")
 	copied("otel_logs", "Timestamp", attributes("ResourceAttributes")+" AS ResourceAttributes", attributes("LogAttributes")+" AS LogAttributes")
 	copied("otel_traces", "Timestamp", attributes("ResourceAttributes")+" AS ResourceAttributes", attributes("SpanAttributes")+" AS SpanAttributes")
-	return dataset{odd[healthy], window{of.window.from.Add(-20 * day), of.window.to.Add(-20 * day)}, selection{"run_id": {encodeURIComponentStrict(odd[healthy]), encodeURIComponentStrict(odd[sick])}}}
+	return dataset{odd[healthy], window{of.window.from.Add(-20 * day), of.window.to.Add(-20 * day)}, selection{"run_id": {encodeURIComponentStrict(odd[healthy]), encodeURIComponentStrict(odd[sick])}}, ledger{}}
 }
 
 // quoted is text as a string of ClickHouse.
