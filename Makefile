@@ -63,13 +63,14 @@ demo: deps build ## make run with simulated training runs in it, past and live; 
 	@scripts/demo
 
 .PHONY: test
-test: ## What CI runs: deps, build, generated code, lint, unit tests with -race, system tests
+test: ## What CI runs: deps, build, generated code, lint, unit tests with -race, system tests, dashboards
 	@$(STAGE) deps $(MAKE) --no-print-directory deps
 	@$(STAGE) build $(MAKE) --no-print-directory build
 	@$(STAGE) distribution go test -count=1 ./test/distribution
 	@$(STAGE) lint $(MAKE) --no-print-directory lint
 	@$(STAGE) unit $(MAKE) --no-print-directory unit
 	@$(STAGE) system $(MAKE) --no-print-directory system
+	@$(STAGE) panels $(MAKE) --no-print-directory panels
 	@echo "make test: all stages passed"
 
 .PHONY: unit
@@ -79,6 +80,10 @@ unit: ## Unit tests of our packages with the race detector
 .PHONY: system
 system: ## System tests: the real binaries and the embedded engine (make deps build first)
 	@packages=$$($(SYSTEM)); go test -count=1 -timeout 20m $$packages
+
+.PHONY: panels
+panels: ## Every query of the dashboards and alert rules, asked as Grafana does (make deps build first)
+	cd test/panels && go test -count=1 -timeout 20m ./...
 
 .PHONY: soak
 soak: deps build ## The faults of docs/operations.md, ten times as long: 200 kills and more (half an hour)
