@@ -90,7 +90,7 @@ soak: deps build ## The faults of docs/operations.md, ten times as long: 200 kil
 	PITWALL_SOAK=1 go test -count=1 -v -timeout 3h ./test/faults
 
 .PHONY: bench
-bench: deps build ## Benchmarks of hot paths, then the figures of docs/benchmarks.md (ten minutes)
+bench: deps build ## Benchmarks of hot paths, then the figures of docs/benchmarks.md (half an hour)
 	@packages=$$($(UNIT)); go test -run '^$$' -bench . -benchmem $$packages
 	go run ./test/bench -rounds 5
 
