@@ -70,7 +70,7 @@ func benchTargets(ctx context.Context, root string, rounds int) error {
 	r := newReport(fmt.Sprintf("64 targets of %.0f KB each 5 s for a minute", p.size()))
 	for range rounds {
 		for _, s := range scrapers() {
-			idle, err := measureScraper(ctx, root, s, p, 1, time.Hour, 5*time.Second)
+			idle, err := measureScraper(ctx, root, s, p, 1, time.Hour, 20*time.Second)
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
@@ -80,7 +80,7 @@ func benchTargets(ctx context.Context, root string, rounds int) error {
 			}
 			r.add(s.name, map[string]float64{
 				"% of a core": figures["% of a core"], "RSS over idle MiB": figures["RSS MiB"] - idle["RSS MiB"],
-				"CPU ms a scrape": figures["CPU ms"],
+				"anonymous over idle MiB": figures["anonymous MiB"] - idle["anonymous MiB"], "CPU ms a scrape": figures["CPU ms"],
 			})
 		}
 	}
@@ -125,7 +125,8 @@ func measureScraper(
 	after, err2 := collector.cpu()
 	answers := float64(engines.answers.Load() - answersBefore)
 	rss, err3 := collector.memory("VmRSS")
-	if err := errors.Join(err, err1, err2, err3, ctx.Err()); err != nil {
+	anonymous, err4 := collector.memory("RssAnon")
+	if err := errors.Join(err, err1, err2, err3, err4, ctx.Err()); err != nil {
 		return nil, err
 	}
 	points, err := lastPoints(collector.log)
@@ -140,7 +141,7 @@ func measureScraper(
 	cpu := (after - before).Seconds()
 	return map[string]float64{
 		"CPU ms": 1000 * cpu / answers, "MB/s of CPU": p.size() / 1000 * answers / cpu, "% of a core": 100 * cpu / took.Seconds(),
-		"RSS MiB": rss, "points": points,
+		"RSS MiB": rss, "anonymous MiB": anonymous, "points": points,
 	}, nil
 }
 
