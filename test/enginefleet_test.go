@@ -34,7 +34,7 @@ func watch(t *testing.T, f *fleet.Fleet, targets string, overrides ...string) *w
 	t.Helper()
 	engine := `
 receivers:
-  engine: {collection_interval: 500ms, initial_delay: 0s, timeout: 2s, max_body_size: 4194304, targets: {` + targets + `}}
+  engine: {collection_interval: 500ms, initial_delay: 0s, timeout: 5s, max_body_size: 4194304, targets: {` + targets + `}}
 `
 	w := &watched{t: t, c: collectortest.New(t, "config/single-node.yaml", append([]string{quiet, engine}, overrides...)...), fleet: f}
 	w.c.Start()

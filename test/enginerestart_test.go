@@ -26,10 +26,12 @@ func TestEnginesThatRestartAreCountedOnce(t *testing.T) {
 		w.drive(10)
 		until := f.Now() + 15*time.Second
 		require.Eventually(t, func() bool { return f.Now() > until }, scrapedWithin, 10*time.Millisecond)
+		w.freeze(addresses(f)...)
 		// Killed while they work; what they did since the last scrape nobody will know, and the ledger does not have it.
+		// (An answer that is cut off by the kill would be in the ledger, so there should be none on its way.)
+		f.Advance(100 * time.Millisecond)
 		f.Engine("sglang").Kill()
 		f.Engine("vllm").Kill()
-		w.stop()
 		require.NoError(t, f.Engine("sglang").Restart())
 		require.NoError(t, f.Engine("vllm").Restart())
 		w.scraped(addresses(f)...)
