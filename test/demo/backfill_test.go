@@ -274,6 +274,13 @@ func troubles(t *testing.T, ledger *simulation.Ledger, ask asker) {
 		says("a hot GPU", "max(value) = 1 FROM metric_points WHERE host = '"+test.run.Spec.Hosts[0]+
 			fmt.Sprintf("' AND metric = 'sys.gpu.%d.throttle.hw_thermal_slowdown'", simulation.HotDevice))
 		says("a failed GPU", "count() = 1 FROM run_events WHERE event = 'nvidia.gpu.xid' AND run_id = '"+id+"'")
+		says("a lost GPU", "count() = 1 FROM run_events WHERE event = 'nvidia.gpu.lost' AND run_id = '"+id+"'")
+		says("a jump of the loss", "maxIf(value, isFinite(value)) > 0.6"+where+"metric = 'loss'")
+		says("an engine that is down", "min(value) = 0"+where+"metric = 'inference.engine.up'")
+		says("a full KV cache", fmt.Sprintf("avgIf(value, JSONExtractInt(tags_json, 'rl.replica.id') = %d) > 0.95", simulation.FullReplica)+where+
+			"metric = 'inference.kv_cache.usage'")
+		says("a queue that grows", fmt.Sprintf("maxIf(value, JSONExtractInt(tags_json, 'rl.replica.id') = %d) > 1000", simulation.QueueReplica)+where+
+			"metric = 'inference.requests.waiting'")
 		says("a hung phase", fmt.Sprintf("countIf(NOT ended) = %d ", len(sick.Open))+fmt.Sprintf(eachState, "AND ResourceAttributes['rl.run.id'] = '"+id+"'"))
 	}
 	assert.Len(t, sick.Open, 17, "the controller and all ranks")

@@ -247,9 +247,16 @@ func (e *Engine) start() error {
 	return nil
 }
 
+// longestQueue is where a scheduler turns requests away.
+const longestQueue = 20_000
+
 func (e *Engine) arrive(r *request) {
 	s := e.ranks[e.turn%len(e.ranks)]
 	e.turn++
+	if len(s.waiting) >= longestQueue {
+		e.fleet.routed.Lost++
+		return
+	}
 	if peer := e.fleet.byName[e.spec.Peer]; peer != nil && peer.server != nil {
 		r.receiver = peer.ranks[e.turn%len(peer.ranks)]
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Routed is what went through the router since the fleet's start: requests that were answered, and those that were lost
-// with a killed engine.
+// with a killed engine or turned away from a full queue.
 type Routed struct{ Finished, Lost int64 }
 
 // Routed is the router's ledger.

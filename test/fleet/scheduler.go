@@ -63,9 +63,9 @@ func (s *scheduler) step(now, tick time.Duration, slow float64) {
 		return false
 	})
 	s.prefill(now, end, slow)
+	s.refresh(end) // with the batch that runs now, not with what is left of it at the end
 	s.decode(end, tick, slow)
 	s.handOver(end)
-	s.refresh(end)
 }
 
 // prefill admits waiting requests one after the other, as long as the tick and the cache have room.

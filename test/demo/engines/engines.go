@@ -17,6 +17,7 @@ type Engines struct {
 	born    time.Time // of the processes that run
 	attempt int64
 	sick    bool
+	down    bool
 
 	// Of past times only.
 	processes []*simulation.Process
@@ -140,10 +141,14 @@ func (e *Engines) actions(c *simulation.Chunk, from, to time.Time) []action {
 		e.sick = true
 		add(to, func() {
 			all[simulation.QueueReplica].SetSlowness(12)
-			all[simulation.FullReplica].SetKVTokens(32_000)
+			all[simulation.FullReplica].SetKVTokens(24_000)
 			all[simulation.FullReplica].SetLoad(14 / (e.spec.StepTime.Seconds() / 30))
 			all[simulation.TailReplica].SetSlowness(simulation.TailFactor)
 		})
+	}
+	if !e.down && !e.spec.Hangs.IsZero() && to.After(e.spec.Hangs) {
+		e.down = true
+		add(to, all[simulation.DownReplica].Kill)
 	}
 	slices.SortStableFunc(list, func(a, b action) int { return a.at.Compare(b.at) })
 	return list

@@ -19,6 +19,15 @@ func (e *Engines) readings(c *simulation.Chunk, at time.Time) {
 		if r.sglang {
 			r.base = append(r.base, simulation.Attribute{Key: "inference.role", Value: string(engine.Spec().Role)})
 		}
+		collection := simulation.Collection{
+			Component: "engine", Target: net.JoinHostPort(r.by.Server, strconv.FormatInt(r.by.Port, 10)), Seconds: 0.004,
+		}
+		if !engine.Alive() {
+			r.base = r.base[:1]
+			r.put(simulation.Gauge, "inference.engine.up", "1", 0)
+			c.Collected(r.by, at, collection)
+			continue
+		}
 		totals := engine.Totals()
 		e.totals[replica] = totals
 		if count := totals.ComputedTokens + totals.RepeatedTokens + totals.DecodedTokens + totals.Finished; count != e.moved[replica].count {
@@ -33,9 +42,8 @@ func (e *Engines) readings(c *simulation.Chunk, at time.Time) {
 		now := engine.Histograms()
 		r.histograms(now, e.before[replica])
 		e.before[replica] = now
-		c.Collected(r.by, at, simulation.Collection{
-			Component: "engine", Target: net.JoinHostPort(r.by.Server, strconv.FormatInt(r.by.Port, 10)), Seconds: 0.004, Metrics: 40,
-		})
+		collection.Metrics = 40
+		c.Collected(r.by, at, collection)
 	}
 	e.read = at
 }

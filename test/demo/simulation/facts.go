@@ -101,23 +101,27 @@ type Chunk struct {
 type Collection struct {
 	Component, Target string
 	Seconds           float64
-	Metrics           int
+	Metrics           int // 0: nothing came
 }
 
-// Collected adds the points of a collection that brought everything.
+// Collected adds the points of a collection.
 func (c *Chunk) Collected(by *Process, at time.Time, one Collection) {
 	with := []Attribute{{"pitwall.component", one.Component}, {"pitwall.target", one.Target}}
+	up := float64(min(one.Metrics, 1))
 	for _, p := range []struct {
 		metric, unit string
 		value        float64
 	}{
-		{"pitwall.scrape.up", "1", 1},
-		{"pitwall.scrape.failed", "1", 0},
-		{"pitwall.scrape.errors", "{error}", 0},
+		{"pitwall.scrape.up", "1", up},
+		{"pitwall.scrape.failed", "1", 1 - up},
+		{"pitwall.scrape.errors", "{error}", 1 - up},
 		{"pitwall.scrape.duration", "s", one.Seconds},
 		{"pitwall.scrape.metrics", "{metric}", float64(one.Metrics)},
 		{"pitwall.scrape.last_success_time", "s", float64(at.UnixMilli()) / 1000},
 	} {
+		if up == 0 && (p.metric == "pitwall.scrape.metrics" || p.metric == "pitwall.scrape.last_success_time") {
+			continue
+		}
 		c.Points = append(c.Points, Point{By: by, Time: at, Metric: p.metric, Unit: p.unit, Value: p.value, Attributes: with})
 	}
 }

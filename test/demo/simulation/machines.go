@@ -23,6 +23,7 @@ type gpu struct {
 	last                          time.Time
 	idle, busy, energy, sent, hot float64 // hot: seconds slowed down
 	xids                          float64
+	lost                          bool
 }
 
 // work is a piece of time with one utilisation.
@@ -116,7 +117,12 @@ const gpuMemory = 150_754_820_096 // of an H200, 140.4 GiB
 func (m *machine) read(c *Chunk, at time.Time, sick bool) {
 	trainers := m.host.Host != m.spec.EngineHost
 	use := 0.0
+	failing := sick && m.host.Host == m.spec.Hosts[len(m.spec.Hosts)-1]
 	for _, g := range m.gpus {
+		if failing && g.index == FailedDevice && at.After(m.spec.Hangs) {
+			m.lose(c, g, at)
+			continue
+		}
 		r := m.spec.random("gpu/"+m.host.Host, g.index, at.UnixNano())
 		seconds := at.Sub(g.last).Seconds()
 		mean, idle := g.since(at)
@@ -131,7 +137,7 @@ func (m *machine) read(c *Chunk, at time.Time, sick bool) {
 		g.busy += seconds - idle
 		use += mean / RanksPerHost
 		m.readGPU(c, g, at, gpuReading{mean: mean, seconds: seconds, hot: hot, noise: r.NormFloat64()})
-		if sick && trainers && m.host.Host == m.spec.Hosts[len(m.spec.Hosts)-1] && g.index == FailedDevice && g.xids == 0 {
+		if failing && g.index == FailedDevice && g.xids == 0 {
 			g.xids = 1
 			m.xid(c, g, at)
 		}
@@ -229,6 +235,18 @@ func (m *machine) xid(c *Chunk, g *gpu, at time.Time) {
 	c.event(by, at, "nvidia.gpu.xid", Attribute{"hw.id", m.uuid(g)}, Attribute{"rl.device.index", g.index},
 		Attribute{"nvidia.gpu.xid", int64(FailedXid)}, Attribute{"nvidia.gpu.error.name", "GPU has fallen off the bus"},
 		Attribute{"nvidia.gpu.error.severity", "fatal"}, Attribute{"nvidia.gpu.error.action", "reboot_node"})
+	c.Events[len(c.Events)-1].Error = true
+}
+
+// lose says once that a GPU is not there any more; nothing is read of it then.
+func (m *machine) lose(c *Chunk, g *gpu, at time.Time) {
+	if g.lost {
+		return
+	}
+	g.lost = true
+	c.event(g.owner, at, "nvidia.gpu.lost", Attribute{"hw.id", m.uuid(g)}, Attribute{"rl.device.index", g.index},
+		Attribute{"nvidia.gpu.error.name", "GPU is lost"}, Attribute{"nvidia.gpu.error.severity", "fatal"},
+		Attribute{"nvidia.gpu.error.action", "reboot_node"})
 	c.Events[len(c.Events)-1].Error = true
 }
 

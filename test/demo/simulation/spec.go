@@ -47,9 +47,10 @@ const (
 	TailFactor   = 2.6
 	QueueReplica = 0 // gets more requests than it can take
 	FullReplica  = 1 // its KV cache is too small
+	DownReplica  = 3 // is gone when the run hangs
 	IdleDevice   = 7 // of the engine host: does nothing
 	HotDevice    = 3 // of the first host: too hot, slowed down
-	FailedDevice = 5 // of the second host: Xid 79
+	FailedDevice = 5 // of the second host: Xid 79, and lost when the run hangs
 	FailedXid    = 79
 )
 

@@ -16,11 +16,15 @@ func (s Spec) skill(step int64) float64 {
 }
 
 // diverges is from when on the loss of a sick run is NaN: three quarters of the way from the trouble's begin to the hang.
-func (s Spec) diverges(at time.Time) bool {
-	if s.Sick.IsZero() {
-		return false
+func (s Spec) diverges() time.Time { return s.Sick.Add(s.Hangs.Sub(s.Sick) * 3 / 4) }
+
+// spike is how much the loss is too high in the eight steps before it is NaN.
+func (s Spec) spike(at time.Time) float64 {
+	left := s.diverges().Sub(at)
+	if s.Sick.IsZero() || left > 8*s.StepTime {
+		return 0
 	}
-	return !at.Before(s.Sick.Add(s.Hangs.Sub(s.Sick) * 3 / 4))
+	return 0.15 * (8 - left.Seconds()/s.StepTime.Seconds())
 }
 
 // NullTarget is the share of routed slots that null experts should take.
@@ -58,9 +62,11 @@ func (t *Timeline) losses(c *Chunk, r *rand.Rand) {
 	next := 1.75 - 0.95*skill + 0.015*r.NormFloat64()
 	policy, kl, entropy := 0.02*r.NormFloat64(), math.Abs(0.001+0.012*skill+0.0006*r.NormFloat64()), 1.1-0.75*skill+0.02*r.NormFloat64()
 	gradient := math.Exp(-0.6 + 0.25*r.NormFloat64())
+	policy += t.spec.spike(c.Begin)
+	gradient *= 1 + 20*t.spec.spike(c.Begin)
 	total := policy + 0.001*kl - 0.0001*entropy
 	bad := 0.0
-	if t.spec.diverges(c.Begin) {
+	if !t.spec.Sick.IsZero() && !c.Begin.Before(t.spec.diverges()) {
 		bad, total, policy, next, gradient = 1, math.NaN(), math.NaN(), math.NaN(), math.Inf(1)
 		c.event(by, c.End, "rl.nonfinite", Attribute{"rl.step", step}, Attribute{"rl.event.metric", "rl.loss.total"},
 			Attribute{"rl.event.value", "NaN"})
