@@ -42,7 +42,7 @@ func (e *Engines) readings(c *simulation.Chunk, at time.Time) {
 		now := engine.Histograms()
 		r.histograms(now, e.before[replica])
 		e.before[replica] = now
-		collection.Metrics = 40
+		collection.Metrics, collection.Families = 40, 25
 		c.Collected(r.by, at, collection)
 	}
 	e.read = at

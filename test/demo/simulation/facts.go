@@ -102,6 +102,7 @@ type Collection struct {
 	Component, Target string
 	Seconds           float64
 	Metrics           int // 0: nothing came
+	Families          int // expected and there, of targets that have families
 }
 
 // Collected adds the points of a collection.
@@ -123,5 +124,13 @@ func (c *Chunk) Collected(by *Process, at time.Time, one Collection) {
 			continue
 		}
 		c.Points = append(c.Points, Point{By: by, Time: at, Metric: p.metric, Unit: p.unit, Value: p.value, Attributes: with})
+	}
+	if one.Families == 0 || up == 0 {
+		return
+	}
+	for what, count := range map[string]int{"expected": one.Families, "present": one.Families, "unknown": 0} {
+		c.Points = append(c.Points, Point{
+			By: by, Time: at, Metric: "pitwall.scrape.families." + what, Unit: "{family}", Value: float64(count), Attributes: with,
+		})
 	}
 }
