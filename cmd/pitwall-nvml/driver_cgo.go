@@ -23,6 +23,7 @@ type driver struct {
 	header wire.Header  // without ID, usage and GPUs
 	gpus   map[int]*gpu // every GPU ever listed, by index; a hung one stays
 	count  int          // GPUs listed now
+	relist bool         // with the next request, all GPUs look whether they are the same: then one answer is of one moment
 }
 
 func newDriver(o options, p *pipe) *driver {
@@ -39,12 +40,16 @@ func (d *driver) answer(ask wire.Ask) error {
 	var idle []*gpu
 	for i := range d.count {
 		g := d.gpus[i]
+		if d.relist {
+			g.relist.Store(true)
+		}
 		since := g.busy(time.Now())
 		header.GPUs = append(header.GPUs, wire.GPU{Index: i, BusySince: since})
 		if since.IsZero() {
 			idle = append(idle, g)
 		}
 	}
+	d.relist = false
 	d.mu.Unlock()
 	header.ID, header.Usage = ask.ID, usage()
 	if err := d.pipe.header(&header); err != nil {
@@ -135,9 +140,8 @@ func (d *driver) listed(lib *library, events *events, n int) {
 		if d.gpus[i] == nil {
 			d.gpus[i] = newGPU(lib, events, d.pipe, d.options, i)
 		}
-		d.gpus[i].relist.Store(true)
 	}
-	d.count = n
+	d.count, d.relist = n, true
 	if d.header.Status != nvml.StatusOK {
 		d.header.Status, d.header.StatusSince, d.header.StatusError = nvml.StatusOK, time.Now(), ""
 	}

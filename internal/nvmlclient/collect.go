@@ -46,8 +46,8 @@ func (c *Client) collect(ctx context.Context, request nvml.Request, started time
 	c.nextID++
 	x, err := h.ask(ctx, wire.Ask{ID: c.nextID, Classes: request.Classes})
 	select {
-	case <-h.gone: // in the middle of it; the supervisor says why, a moment later
-		snapshot.Status, snapshot.StatusError = nvml.StatusNoHelper, helperName+" ended"
+	case <-h.gone: // in the middle of it
+		snapshot.Status, snapshot.StatusError = nvml.StatusNoHelper, h.exit().why
 		return snapshot
 	default:
 	}

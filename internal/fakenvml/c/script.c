@@ -22,6 +22,7 @@ struct table {
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 static struct table *_Atomic current; // replaced as a whole; old ones stay, callers may hold their lines
 static struct timespec loaded, changed;
+static ino_t inode;
 static _Atomic double looked = -1;
 
 static double seconds(const struct timespec *t) { return t->tv_sec + t->tv_nsec / 1e9; }
@@ -66,13 +67,16 @@ void read_again(void) {
 	looked = t;
 	const char *path = getenv("PITWALL_FAKE_NVML");
 	struct stat s;
-	if (path && !stat(path, &s) && (!current || s.st_mtim.tv_sec != changed.tv_sec || s.st_mtim.tv_nsec != changed.tv_nsec)) {
+	// A file that takes another's place within a tick of the kernel's clock has its time, but not its inode.
+	if (path && !stat(path, &s) && (!current || s.st_ino != inode || s.st_mtim.tv_sec != changed.tv_sec ||
+									s.st_mtim.tv_nsec != changed.tv_nsec)) {
 		FILE *f = fopen(path, "r");
 		if (f) {
 			struct table *t = calloc(1, sizeof *t);
 			parse(t, f);
 			fclose(f);
 			changed = s.st_mtim;
+			inode = s.st_ino;
 			current = t;
 		}
 	}
