@@ -39,7 +39,10 @@ func Bars(text Text, sql string) *Panel {
 func Table(text Text, sql string) *Panel {
 	p := newPanel("table", text, FormatTable, sql, 24, 10)
 	p.Options = table.Options{ShowHeader: true, CellHeight: cog.ToPtr(common.TableCellHeightSm)}
-	p.defaults().Custom = &table.FieldConfig{Align: common.FieldTextAlignmentAuto, Inspect: true, Filterable: new(true)}
+	p.defaults().Custom = &table.FieldConfig{
+		Align: common.FieldTextAlignmentAuto, Inspect: true, Filterable: new(true),
+		CellOptions: &common.TableCellOptions{TableAutoCellOptions: common.NewTableAutoCellOptions()},
+	}
 	return p
 }
 
@@ -51,7 +54,7 @@ func Heat(text Text, sql string) *Panel {
 	options.RowsFrame = &heatmap.RowsHeatmapOptions{Layout: cog.ToPtr(common.HeatmapCellLayoutAuto)}
 	options.FilterValues = nil
 	options.CellValues = &heatmap.CellValues{Unit: new(text.Unit)}
-	options.Legend.Show = true
+	options.Legend.Show, options.Tooltip.Mode = true, common.TooltipDisplayModeSingle
 	p.Options = options
 	p.defaults().Custom = heatmap.NewFieldConfig()
 	p.defaults().DisplayName = new(seriesName)
