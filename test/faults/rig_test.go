@@ -132,6 +132,19 @@ type result struct {
 	refusedStored, unknownStored, storedNeverSent int64
 }
 
+func (r *result) add(other result) {
+	r.acknowledged += other.acknowledged
+	r.refused += other.refused
+	r.unknown += other.unknown
+	r.stored += other.stored
+	r.lost += other.lost
+	r.doubled += other.doubled
+	r.wrong += other.wrong
+	r.refusedStored += other.refusedStored
+	r.unknownStored += other.unknownStored
+	r.storedNeverSent += other.storedNeverSent
+}
+
 // finish waits for the log to drain, reconciles and requires that the promise held. lost is how many acknowledged points
 // may be missing because a drop counter says so.
 func (r *rig) finish(lost int64) result {
@@ -160,8 +173,11 @@ func (r *rig) finish(lost int64) result {
 	return got
 }
 
+// sliceOf is how many points are reconciled at once: the engine's queries have 1.5 GiB.
+const sliceOf = 5_000_000
+
 // reconcile joins the record with the table by producer and sequence.
-func (r *rig) reconcile() result {
+func (r *rig) reconcile() (all result) {
 	r.t.Helper()
 	for _, statement := range []string{
 		"CREATE DATABASE IF NOT EXISTS faults",
@@ -177,24 +193,35 @@ func (r *rig) reconcile() result {
 	_, err := r.engine.Exec("INSERT INTO faults.sent FORMAT TabSeparated\n" + lines.String())
 	require.NoError(r.t, err)
 
+	slices := 1 + (r.record.points(acknowledged)+r.record.points(unknown)+r.record.points(refused))/sliceOf
+	for n := range slices {
+		all.add(r.reconcileSlice(n, slices))
+	}
+	return all
+}
+
+// reconcileSlice reconciles the producers whose number leaves that rest.
+func (r *rig) reconcileSlice(rest, slices int64) result {
+	r.t.Helper()
 	rows := r.engine.Query(fmt.Sprintf(`
 		SELECT countIf(outcome = 'acknowledged'), countIf(outcome = 'refused'), countIf(outcome = 'unknown'),
 			sum(copies), countIf(outcome = 'acknowledged' AND copies = 0), sumIf(copies - 1, copies > 1), countIf(wrong > 0),
 			countIf(outcome = 'refused' AND copies > 0), countIf(outcome = 'unknown' AND copies > 0), countIf(outcome = '')
 		FROM (
-			SELECT producer, arrayJoin(range(first, first + points)) AS sequence, outcome FROM faults.sent
+			SELECT producer, arrayJoin(range(first, first + points)) AS sequence, outcome FROM faults.sent WHERE producer %% %[4]d = %[5]d
 		) AS sent FULL OUTER JOIN (
 			SELECT toUInt64(JSONExtractUInt(tags_json, 'producer')) AS producer, toUInt64(JSONExtractUInt(tags_json, 'sequence')) AS sequence,
 				count() AS copies, countIf(value != sequence + producer / 1024 OR rank != producer OR step != sequence
 					OR metric != 'stamp' OR run_id != 'faults'
-					OR toUnixTimestamp64Milli(event_time) != %d + toInt64(sequence) * %d) AS wrong
-			FROM %s GROUP BY producer, sequence
+					OR toUnixTimestamp64Milli(event_time) != %[1]d + toInt64(sequence) * %[2]d) AS wrong
+			FROM %[3]s WHERE producer %% %[4]d = %[5]d GROUP BY producer, sequence
 		) AS stored USING (producer, sequence)`,
-		r.record.base.UnixMilli(), r.record.stride.Milliseconds(), table))
+		r.record.base.UnixMilli(), r.record.stride.Milliseconds(), table, slices, rest))
 	require.Len(r.t, rows, 1)
 	var n [10]int64
 	require.Len(r.t, rows[0], len(n))
 	for i, text := range rows[0] {
+		var err error
 		n[i], err = strconv.ParseInt(text, 10, 64)
 		require.NoError(r.t, err)
 	}
