@@ -100,8 +100,8 @@ func Parse(file string, text []byte) (*Board, error) {
 	return b, nil
 }
 
-// panels are all panels that show something, those of closed rows too.
-func (b *Board) panels() []Panel {
+// Shown are all panels that show something, those of closed rows too.
+func (b *Board) Shown() []Panel {
 	var all []Panel
 	for _, p := range b.Panels {
 		if p.Type != "row" {
@@ -114,7 +114,7 @@ func (b *Board) panels() []Panel {
 
 // Find returns the panel of that type and title, nil without one.
 func (b *Board) Find(panelType, title string) *Panel {
-	for _, p := range b.panels() {
+	for _, p := range b.Shown() {
 		if p.Type == panelType && p.Title == title {
 			return &p
 		}
@@ -128,7 +128,7 @@ type Statement struct{ Where, SQL string }
 // Statements are the queries of panels, variables and annotations.
 func (b *Board) Statements() []Statement {
 	var all []Statement
-	for _, p := range b.panels() {
+	for _, p := range b.Shown() {
 		for _, t := range p.Targets {
 			all = append(all, Statement{fmt.Sprintf("panel %q", p.Title), t.RawSQL})
 		}

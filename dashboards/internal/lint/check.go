@@ -23,7 +23,7 @@ func Check(boards []*Board, registry *schema.Registry) []string {
 		checkLayout(f)
 		checkVariables(f)
 		checkAnnotations(f)
-		for _, p := range b.panels() {
+		for _, p := range b.Shown() {
 			checkPanel(f, p)
 		}
 		checkQueries(f)

@@ -16,7 +16,7 @@ func checkLinks(f *findings, boards map[string]*Board) {
 	if !menu {
 		f.add("links", "want the menu of all dashboards with the tag pitwall")
 	}
-	for _, p := range f.board.panels() {
+	for _, p := range f.board.Shown() {
 		for _, l := range links(p) {
 			checkLink(f, p, l, boards)
 		}

@@ -8,7 +8,7 @@ type Curve struct {
 	Line   string   // SQL text that names the line; ByRun
 	Where  []string // further conditions
 	Value  string   // SQL number, by default the column value
-	Over   string   // aggregate over ranks and over what is too fine to be drawn, by default avg
+	Over   string   // aggregate over ranks and over steps too close to be drawn apart, by default avg
 }
 
 // OfMetric is the curve of one metric, a line per run.
@@ -42,59 +42,59 @@ func (c Curve) Taking(aggregate string) Curve {
 	return c
 }
 
+// limits says until which step an attempt counts: a later attempt's first. The rows say it, nobody else has to. A step of 0 is
+// no step.
+const limits = `
+starts AS
+(
+    SELECT run_id, {line} AS line, {attempt} AS attempt, minIf(step, step > 0) AS begin
+    FROM {points}
+    WHERE {where}
+    GROUP BY run_id, line, attempt
+),
+limits AS
+(
+    SELECT
+        run_id, line, attempt,
+        minOrNull(begin) OVER (PARTITION BY run_id, line ORDER BY attempt DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
+    FROM starts
+),
+counted AS
+(
+    SELECT line, attempt, step AS at, event_time, y
+    FROM
+    (
+        SELECT run_id, {line} AS line, {attempt} AS attempt, step, event_time, {value} AS y
+        FROM {points}
+        WHERE {where}
+    ) AS p
+    INNER JOIN limits ON limits.run_id = p.run_id AND limits.line = p.line AND limits.attempt = p.attempt
+    WHERE {all} OR until IS NULL OR at = 0 OR at < until
+)`
+
 // OverSteps gives step, series and value, at most about a thousand steps apart evenly.
 func (c Curve) OverSteps() string {
 	return c.fill(`
-WITH per_step AS
-(
-    SELECT run_id, {line} AS line, {attempt} AS attempt, step AS at, {over}OrNullIf({value}, isFinite({value})) AS y
-    FROM {points}
-    WHERE {where}
-    GROUP BY run_id, line, attempt, at
-),
-marked AS
-(
-    SELECT
-        *,
-        max(attempt) OVER (PARTITION BY run_id, line ORDER BY at RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS newest,
-        greatest(1, intDiv(max(at) OVER () - min(at) OVER (), 1000)) AS width
-    FROM per_step
-)
+WITH
+(SELECT greatest(1, intDiv(max(step) - min(step), 1000)) FROM {points} WHERE {where}) AS width,` + limits + `
 SELECT
-    intDiv(at, width) * width AS step,
+    intDiv(at, ifNull(width, 1)) * ifNull(width, 1) AS step,
     concat(line, if({all}, concat(' attempt ', toString(attempt)), '')) AS series,
-    {over}(y) AS value
-FROM marked
-WHERE {all} OR attempt = newest
+    {combined} AS value
+FROM counted
 GROUP BY step, series
 ORDER BY step, series`)
 }
 
-// OverTime gives time, series and value. A point without a step counts at its own time.
+// OverTime gives time, series and value.
 func (c Curve) OverTime() string {
 	return c.fill(`
-WITH per_step AS
-(
-    SELECT
-        run_id, {line} AS line, {attempt} AS attempt, step AS at, min(event_time) AS moment,
-        {over}OrNullIf({value}, isFinite({value})) AS y
-    FROM {points}
-    WHERE {where}
-    GROUP BY run_id, line, attempt, at, if(step = 0, event_time, toDateTime64(0, 3))
-),
-marked AS
-(
-    SELECT
-        *,
-        max(attempt) OVER (PARTITION BY run_id, line ORDER BY at RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS newest
-    FROM per_step
-)
+WITH` + limits + `
 SELECT
-    $__timeInterval(moment) AS time,
+    $__timeInterval(event_time) AS time,
     concat(line, if({all}, concat(' attempt ', toString(attempt)), '')) AS series,
-    {over}(y) AS value
-FROM marked
-WHERE {all} OR attempt = newest
+    {combined} AS value
+FROM counted
 GROUP BY time, series
 ORDER BY time, series`)
 }
@@ -110,15 +110,19 @@ ORDER BY series`)
 }
 
 func (c Curve) fill(template string) string {
-	value, over := c.Value, c.Over
+	value, combined := c.Value, "{over}OrNullIf(y, isFinite(y))"
 	if value == "" {
 		value = "value"
 	}
-	if over == "" {
+	over := c.Over
+	switch over {
+	case "":
 		over = "avg"
+	case "sum": // over the ranks of a step, and the mean of the steps
+		combined = "sumOrNullIf(y, isFinite(y)) / uniqExact(at)"
 	}
 	return Text(template,
-		"line", c.Line, "value", value, "over", over, "attempt", Attempt, "points", Points,
+		"combined", combined, "line", c.Line, "value", value, "over", over, "attempt", Attempt, "points", Points,
 		"all", "'${attempt:percentencode}' = 'all'", "where", All(append([]string{OfRuns(), c.Metric, InTime}, c.Where...)...))
 }
 
