@@ -12,8 +12,8 @@ const part = "trimRight(concat(host, ' ', JSONExtractString(tags_json, 'pitwall.
 // source names what a receiver reads.
 const source = "trimRight(concat(host, ' ', JSONExtractString(tags_json, 'pitwall.component'), ' ', JSONExtractString(tags_json, 'pitwall.target')))"
 
-// ownRows are the rows that collectors write about themselves: they belong to no run.
-func ownRows() []string { return []string{"run_id = ''", query.OfHosts()} }
+// ownRows are the rows that collectors write about themselves: they belong to no run, but those about an engine may.
+func ownRows() []string { return []string{query.OfHosts()} }
 
 func ledger(metric, line string) query.Counter {
 	return query.Counter{Metric: query.Is(metric), Line: line, Where: ownRows()}
@@ -70,7 +70,7 @@ func collector() *board.Board {
 		board.OverTime(board.Text{Title: "Metrics of collections", About: "Metrics that collections brought, by target (metric pitwall.scrape.metrics, in the table collector.*.metric_count).", Unit: "short"}, scraped(names.TableCollectorPitwallComponentMetricCount).OverTime()).FromZero().Every("30s"),
 	)
 	b.Row("Freshness and cost",
-		board.Table(board.Text{Title: "Freshness of the table", About: "The latest point of each machine and how many came in the time, of what belongs to no run: the machine's metrics and the collector's own.", Unit: "short"}, freshness()).
+		board.Table(board.Text{Title: "Freshness of the table", About: "The latest point of each machine and how many came in the time, of sys.cpu_percent, sys.mem_percent and pitwall.points.accepted.", Unit: "short"}, freshness()).
 			Column("age", append(board.Coloured(board.Green, board.Limit{From: 60, Colour: board.Yellow}, board.Limit{From: 300, Colour: board.Red}), board.Unit("s"))...).Size(8, 8),
 		board.OverTime(board.Text{Title: "Families missing or unknown", About: "Metric families that an engine of its version should have and lacks, and families that the registry does not know, by target (metrics pitwall.scrape.families.*).", Unit: "short"}, families()).FromZero().Every("30s"),
 		board.OverTime(board.Text{Title: "Cost of components", About: "Share of one core that each component takes (metric pitwall.cost.cpu.utilization).", Unit: "percentunit"}, own(names.PitwallCostCPUUtilization).OverTime()).FromZero().Every("30s"),
