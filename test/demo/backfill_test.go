@@ -196,9 +196,9 @@ func lists(t *testing.T, ledger *simulation.Ledger, ask asker) {
 				assert.Equal(t, at.UnixMilli(), whole(t, row[3]), "%s %s", id, row[0])
 			}
 		}
-		samples := ask("SELECT count(), uniqExact(sample_id), countIf(prompt = ''), any(text_policy) FROM run_samples" + where)
+		samples := ask("SELECT count(), uniqExact(sample_id), countIf(prompt = ''), any(text_policy), countIf(trace_id = '') FROM run_samples" + where)
 		count := strconv.FormatInt(run.Samples, 10)
-		assert.Equal(t, []string{count, count, "0", "full"}, samples[0], id)
+		assert.Equal(t, []string{count, count, "0", "full", "0"}, samples[0], id)
 	}
 }
 

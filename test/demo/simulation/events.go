@@ -111,5 +111,6 @@ func (t *Timeline) generated(c *Chunk, p plan, r *rand.Rand) {
 		}
 		c.event(t.rollouts[i%int64(len(t.rollouts))], c.Begin.Add(p.load+p.rollout), "rl.sample",
 			append(with, Attribute{"rl.sample.text.policy", policy})...)
+		c.Events[len(c.Events)-1].Trace = t.trace("step", c.Step)
 	}
 }

@@ -82,6 +82,7 @@ type Event struct {
 	Time       time.Time
 	Name       string
 	Error      bool
+	Trace      [16]byte // zero: none
 	Attributes []Attribute
 }
 

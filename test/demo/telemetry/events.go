@@ -80,6 +80,7 @@ func (c *Client) logs() plog.Logs {
 	}
 	for _, e := range c.events {
 		r := record(e.By, e.Time, e.Name)
+		r.SetTraceID(e.Trace)
 		put(r.Attributes(), e.Attributes)
 		if e.Error {
 			r.SetSeverityNumber(plog.SeverityNumberError)
