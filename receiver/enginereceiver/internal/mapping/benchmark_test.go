@@ -12,17 +12,18 @@ import (
 
 // A megabyte, as a router in front of SGLang engines answers it and as vLLM engines do, scrape after scrape.
 func BenchmarkMap(b *testing.B) {
-	f := func(name string, body []byte) {
+	f := func(name string, bodies ...[]byte) {
 		b.Run(name, func(b *testing.B) {
 			target := newTarget(b, nil)
-			at := noon()
-			target.Map(exposition.NewReader(body, "text/plain", exposition.DefaultLimits()), at)
-			b.SetBytes(int64(len(body)))
+			at, turn := noon(), 0
+			target.Map(exposition.NewReader(bodies[0], "text/plain", exposition.DefaultLimits()), at)
+			b.SetBytes(int64(len(bodies[0])))
 			b.ReportAllocs()
 			var report *Report
 			for b.Loop() {
 				at = at.Add(5 * time.Second)
-				_, report = target.Map(exposition.NewReader(body, "text/plain", exposition.DefaultLimits()), at)
+				turn++
+				_, report = target.Map(exposition.NewReader(bodies[turn%len(bodies)], "text/plain", exposition.DefaultLimits()), at)
 			}
 			b.ReportMetric(float64(report.Samples), "samples")
 			b.ReportMetric(float64(report.Points), "points")
@@ -30,6 +31,9 @@ func BenchmarkMap(b *testing.B) {
 	}
 	f("sglang behind a router", []byte(sglangRouterPage(12)))
 	f("vllm", expositiontest.VLLM(24, 1))
+	// The first line differs, so that the reader must look at all of them.
+	f("vllm, unlike the page before", append([]byte("# A\n"), expositiontest.VLLM(24, 1)...),
+		append([]byte("# B\n"), expositiontest.VLLM(24, 2)...))
 }
 
 // sglangRouterPage has the families, labels and bounds of an SGLang engine with tensor parallelism, about 85 KB each.
