@@ -96,10 +96,11 @@ func (t *Target) date(i *instance) {
 		t.report.Restarts++
 	}
 	i.cumulative = false
-	t.each(i, func(_ *metric, p *point) {
+	t.each(i, func(m *metric, p *point) {
 		if !p.cumulative() {
 			return
 		}
+		p.again = p.again || t.crowded || m.unknown && t.crowdedOut
 		if p.date(i) {
 			t.report.Resets++
 		}

@@ -47,7 +47,7 @@ type point struct {
 	// unknown says that it counts towards MaxUnknown.
 	unknown bool
 	removed bool
-	// again says that there was this count before it was forgotten.
+	// again says that there was this count before: it was forgotten, or may have had no room.
 	again bool
 
 	// scrape is the one that what follows is of; touched the last that had any series of it.

@@ -172,6 +172,23 @@ func TestCountsThatComeBack(t *testing.T) {
 	f(map[string]float64{tokens: 1}, decoded(10), "", "", "", "", "", decoded(15), decoded(16))
 }
 
+// A count for which there was no room before is not new when there is some.
+func TestCountsThatFindRoomLate(t *testing.T) {
+	unknown := func(n int) string {
+		return fmt.Sprintf("# TYPE new_seconds histogram\nnew_seconds_bucket{le=\"1\"} 0\nnew_seconds_bucket{le=\"+Inf\"} %d\n", n)
+	}
+	f := func(limit func(*Options), want map[string]float64, pages ...string) {
+		target := newTarget(t, func(o *Options) { o.ForgetAfter = 2; limit(o) })
+		assert.Equal(t, want, history(t, target, pages...))
+	}
+	f(func(o *Options) { o.MaxSeries = 2 }, map[string]float64{tokens: 6, aborted: 76 - 72},
+		decoded(10)+prompted(5)+abortions(70), decoded(11)+abortions(71), decoded(12)+abortions(72), decoded(13)+abortions(73), decoded(14)+abortions(74),
+		decoded(15)+abortions(75), decoded(16)+abortions(76))
+	f(func(o *Options) { o.MaxUnknown = 1 }, map[string]float64{tokens: 6, aborted: 3, "new_seconds": 76 - 72, "new_seconds above 1": 76 - 72},
+		decoded(10)+"a 1\n"+unknown(70), decoded(11)+unknown(71), decoded(12)+unknown(72), decoded(13)+unknown(73)+abortions(3),
+		decoded(14)+unknown(74), decoded(15)+unknown(75), decoded(16)+unknown(76))
+}
+
 // What is not on the page for ForgetAfter scrapes is forgotten.
 func TestForgetting(t *testing.T) {
 	target := newTarget(t, func(o *Options) { o.ForgetAfter = 2 })

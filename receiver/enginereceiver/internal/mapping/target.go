@@ -37,6 +37,8 @@ type Target struct {
 	name      []byte // of current
 	truncated bool
 	unknown   int // points under their own name that the registry does not know
+	// crowded says that the page before had series without room, crowdedOut that only unknown ones had none.
+	crowded, crowdedOut bool
 
 	// series are by their hash. first stood first on the page before, behind is the one that was read last.
 	series        map[uint64]*series
@@ -83,6 +85,7 @@ func (t *Target) Map(r *exposition.Reader, at time.Time) (pmetric.Metrics, *Repo
 	}
 	out := t.emit()
 	t.truncated = false
+	t.crowded, t.crowdedOut = t.report.Dropped[DropMaxSeries] > 0, t.report.Dropped[DropMaxUnknown] > 0
 	t.expect()
 	t.forget()
 	return out, &t.report
