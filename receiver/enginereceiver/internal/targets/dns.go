@@ -47,17 +47,19 @@ func (d *DNS) Find(ctx context.Context) ([]Target, error) {
 		return d.last, fmt.Errorf("look up %s: %w", d.Name, err)
 	}
 	found := make([]Target, 0, len(endpoints))
+	var errs []error
 	for _, endpoint := range endpoints {
 		spec := d.Spec
 		spec.Endpoint = endpoint
 		t, err := spec.Target("dns")
 		if err != nil {
-			return d.last, fmt.Errorf("%s is %s: %w", d.Name, endpoint, err)
+			errs = append(errs, fmt.Errorf("%s is %s: %w", d.Name, endpoint, err))
+			continue
 		}
 		found = append(found, t)
 	}
 	d.last = found
-	return found, nil
+	return found, errors.Join(errs...)
 }
 
 func (d *DNS) lookUp(ctx context.Context) ([]string, error) {
@@ -72,6 +74,9 @@ func (d *DNS) lookUp(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		for _, r := range records {
+			if r.Target == "." {
+				continue // how SRV says that there is no such service
+			}
 			endpoints[net.JoinHostPort(strings.TrimSuffix(r.Target, "."), strconv.Itoa(int(r.Port)))] = true
 		}
 	} else {

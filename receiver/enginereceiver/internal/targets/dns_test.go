@@ -98,4 +98,19 @@ func TestDNSServices(t *testing.T) {
 	found, err := d.Find(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"node-1.example.com:30000", "node-2.example.com:30001"}, namesOf(found))
+
+	server.set(map[dnsmessage.Type][]dnsmessage.ResourceBody{dnsmessage.TypeSRV: {
+		&dnsmessage.SRVResource{Port: 0, Target: dnsmessage.MustNewName("node-2.example.com.")},
+		&dnsmessage.SRVResource{Port: 30000, Target: dnsmessage.MustNewName("node-1.example.com.")},
+	}})
+	found, err = d.Find(t.Context())
+	require.ErrorContains(t, err, "node-2.example.com:0", "a bad record does not hide the others")
+	assert.Equal(t, []string{"node-1.example.com:30000"}, namesOf(found))
+
+	server.set(map[dnsmessage.Type][]dnsmessage.ResourceBody{dnsmessage.TypeSRV: {
+		&dnsmessage.SRVResource{Target: dnsmessage.MustNewName(".")},
+	}})
+	found, err = d.Find(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, found, "the service says that it is not there")
 }

@@ -75,7 +75,7 @@ func (r *Router) Find(ctx context.Context) ([]Target, error) {
 			t, err = spec.Target("router")
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("worker %q of router %s: %w", shorten(w.URL), r.Base.Host, err))
+			errs = append(errs, fmt.Errorf("worker %q of router %s: %w", w.shown(), r.Base.Host, err))
 			continue
 		}
 		// A worker with several data parallel ranks stands there once for each.
@@ -167,7 +167,30 @@ func (w *worker) UnmarshalJSON(text []byte) error {
 		return json.Unmarshal(text, &w.URL)
 	}
 	type plain worker
-	return json.Unmarshal(text, (*plain)(w))
+	err := json.Unmarshal(text, (*plain)(w))
+	if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); wrong {
+		return nil // the other members are read; a worker without an address must not hide the others
+	}
+	return err
+}
+
+// address is the URL without a data parallel rank.
+func (w *worker) address() string {
+	if at := strings.LastIndexByte(w.URL, '@'); at >= 0 {
+		if _, err := strconv.ParseUint(w.URL[at+1:], 10, 16); err == nil {
+			return w.URL[:at]
+		}
+	}
+	return w.URL
+}
+
+// shown is the address without what may be a password, for messages.
+func (w *worker) shown() string {
+	text, _, _ := strings.Cut(w.address(), "?")
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		text = text[at+1:]
+	}
+	return shorten(text)
 }
 
 // parseWorkers reads {"workers": [{"url": …} …]} and {"urls": [… ]}.
@@ -194,12 +217,7 @@ func parseWorkers(body []byte) ([]worker, error) {
 
 // endpoint is where the worker's metrics are. An engine that speaks gRPC serves them over HTTP on the next port.
 func (w *worker) endpoint() (string, error) {
-	address := w.URL
-	if at := strings.LastIndexByte(address, '@'); at >= 0 {
-		if _, err := strconv.ParseUint(address[at+1:], 10, 16); err == nil {
-			address = address[:at]
-		}
-	}
+	address := w.address()
 	rest, isGRPC := strings.CutPrefix(address, "grpc://")
 	if !isGRPC && w.Mode != "grpc" {
 		return address, nil

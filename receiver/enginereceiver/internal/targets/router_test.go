@@ -123,11 +123,21 @@ func TestARouterThatFailsKeepsItsWorkersForAWhile(t *testing.T) {
 }
 
 func TestABadWorkerDoesNotHideTheOthers(t *testing.T) {
-	fake := &fakeRouter{answers: map[string]string{"/workers": `{"workers":[{"url":"unix:///run/engine"},{"url":"http://a:1"}]}`}}
-	r, _ := startRouter(t, fake, Spec{})
-	found, err := r.Find(t.Context())
-	require.ErrorContains(t, err, `"unix:///run/engine"`)
-	assert.Equal(t, []string{"a:1"}, namesOf(found))
+	f := func(worker, shown string) {
+		t.Helper()
+		fake := &fakeRouter{answers: map[string]string{"/workers": `{"workers":[` + worker + `,{"url":"http://a:1","connection_mode":7}]}`}}
+		r, _ := startRouter(t, fake, Spec{})
+		found, err := r.Find(t.Context())
+		require.ErrorContains(t, err, "worker "+shown+" of router")
+		assert.NotContains(t, err.Error(), "secret")
+		assert.Equal(t, []string{"a:1"}, namesOf(found))
+	}
+	f(`{"url":"unix:///run/engine"}`, `"unix:///run/engine"`)
+	f(`{"url":"ftp://user:secret@b:1/x?token=secret"}`, `"b:1/x"`)
+	f(`{"url":"ftp://user:secret@b:1@3"}`, `"b:1"`)
+	f(`{"url":7}`, `""`)
+	f(`7`, `""`)
+	f(`null`, `""`)
 }
 
 func TestWorkerListCutAnywhere(t *testing.T) {
