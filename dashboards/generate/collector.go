@@ -64,7 +64,7 @@ func collector() *board.Board {
 			Column("duration", board.Unit("s")).
 			Column("freshness", append(board.Coloured(board.Green, board.Limit{From: 120, Colour: board.Yellow}, board.Limit{From: 600, Colour: board.Red}), board.Unit("s"))...),
 		board.Lanes(board.Text{Title: "Targets up and down", About: "Whether each target answered, over time (metric pitwall.scrape.up).", Unit: "none"},
-			withWorst(perSource(names.PitwallScrapeUp)).OverTime(), board.YesNo("up", "down")...).Size(24, 8).Every("30s"),
+			withWorst(perSource(names.PitwallScrapeUp)).OverTime(), board.YesNo("up", "down")...).Lasting(300000).Size(24, 8).Every("30s"),
 		board.OverTime(board.Text{Title: "Duration of collections", About: "How long collections took, by target (metric pitwall.scrape.duration, in the table collector.*.duration_seconds).", Unit: "s"}, scraped(names.TableCollectorPitwallComponentDurationSeconds).OverTime()).FromZero().Every("30s"),
 		board.OverTime(board.Text{Title: "Errors of collections", About: "Parts of collections that failed, by target (metric pitwall.scrape.errors, in the table collector.*.error_count).", Unit: "short"}, scraped(names.TableCollectorPitwallComponentErrorCount).OverTime()).FromZero().Every("30s"),
 		board.OverTime(board.Text{Title: "Metrics of collections", About: "Metrics that collections brought, by target (metric pitwall.scrape.metrics, in the table collector.*.metric_count).", Unit: "short"}, scraped(names.TableCollectorPitwallComponentMetricCount).OverTime()).FromZero().Every("30s"),

@@ -43,7 +43,7 @@ WHERE {runs}`, "runs", query.OfRuns())),
 		About: "Which bucket of the data mix each run was in, by number (metric data.bucket).",
 	}, query.Sampled{Metric: query.Is(names.TableDataBucket), Line: "run_id", Where: []string{query.OfRuns()}, Within: "max"}.OverTime()).
 		Lights(board.Gray, board.Limit{From: 0, Colour: "semi-dark-blue"}, board.Limit{From: 1, Colour: "semi-dark-green"},
-			board.Limit{From: 2, Colour: "semi-dark-yellow"}, board.Limit{From: 3, Colour: "semi-dark-orange"}, board.Limit{From: 4, Colour: "semi-dark-red"}).Size(24, 6))
+			board.Limit{From: 2, Colour: "semi-dark-yellow"}, board.Limit{From: 3, Colour: "semi-dark-orange"}, board.Limit{From: 4, Colour: "semi-dark-red"}).Lasting(3600000).Size(24, 6))
 	return b
 }
 

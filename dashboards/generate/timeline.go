@@ -87,7 +87,8 @@ LIMIT 100`))), board.Input("trace_id", "Trace"))
 }
 
 // lanes samples: the server says for each lane and interval which phase took most of it. It sends what the panel can show,
-// whatever the number of spans, and a lane that ends leaves a hole.
+// whatever the number of spans. A state lasts until the next row, so the end of one that nothing follows is a row of its own,
+// and time in no phase is a hole.
 func lanes() string {
 	return fillSpans(`
 WITH
@@ -127,8 +128,19 @@ filled AS
     FROM shares
     GROUP BY series, cell
 )
-SELECT toDateTime(cell * $__interval_s) AS time, series, toFloat64(number) AS value
-FROM filled
+SELECT toDateTime(tupleElement(item, 1) * $__interval_s) AS time, series, tupleElement(item, 2) AS value
+FROM
+(
+    SELECT
+        series,
+        arrayJoin(if(
+            leadInFrame(cell) OVER w = cell + 1,
+            [(cell, toNullable(toFloat64(number)))],
+            [(cell, toNullable(toFloat64(number))), (cell + 1, NULL)]
+        )) AS item
+    FROM filled
+    WINDOW w AS (PARTITION BY series ORDER BY cell ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING)
+)
 WHERE time <= $__toTime
 ORDER BY time, series`, "several", query.Several("run_id"), "number", phaseNumber(spanPhase))
 }

@@ -89,10 +89,10 @@ func Lanes(text Text, sql string, named ...Named) *Panel {
 	return p.Lights(Gray).Names(named...)
 }
 
-// Gap tells a timeline that a lane without a value for so many milliseconds has a hole.
-func (p *Panel) Gap(milliseconds uint32) *Panel {
+// Lasting lets a lane's state last over so many milliseconds without a value, where values do not come in every interval.
+func (p *Panel) Lasting(milliseconds uint32) *Panel {
 	custom := p.defaults().Custom.(*statetimeline.FieldConfig)
-	custom.InsertNulls = &statetimeline.BoolOrUint32{Uint32: new(milliseconds)}
+	custom.SpanNulls = &statetimeline.BoolOrUint32{Uint32: new(milliseconds)}
 	return p
 }
 
