@@ -65,10 +65,10 @@ func (p *page) scrape(ctx context.Context) {
 		p.total.failures[o.failure]++
 		p.r.counts.troubles.add(p.target.Name + ": " + err.Error())
 	}
-	p.askVersion(ctx, &o)
 	p.count(ctx, &o)
 	p.describe(md, &o)
 	p.consume(ctx, md)
+	p.askVersion(ctx, &o) // last: an engine that is busy answers late, and points must not wait for that
 }
 
 // read makes metrics of an answer and gives its memory back.

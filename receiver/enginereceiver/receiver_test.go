@@ -254,3 +254,22 @@ func TestTheVersionIsAskedForOnce(t *testing.T) {
 	f(vllm, map[string]string{"/version": `{"version": "` + string(make([]byte, 100)) + `"}`}, "")
 	f("# TYPE other gauge\nother 1\n", map[string]string{"/version": `{"version": "1"}`}, "")
 }
+
+func TestPointsDoNotWaitForTheVersion(t *testing.T) {
+	asked, answer := make(chan struct{}, 10), make(chan struct{})
+	e := startEngine(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metrics" {
+			_, _ = w.Write([]byte(metricsPage))
+			return
+		}
+		asked <- struct{}{}
+		select {
+		case <-answer:
+		case <-r.Context().Done():
+		}
+	})
+	l := newLab(t, nil, static(targets.Spec{Endpoint: e.URL}))
+	<-asked
+	assert.Equal(t, []float64{1}, l.values("pitwall.scrape.up", e.name()))
+	close(answer)
+}
