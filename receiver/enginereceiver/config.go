@@ -3,9 +3,7 @@ package enginereceiver
 import (
 	"errors"
 	"fmt"
-	"net"
 	"slices"
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -327,11 +325,4 @@ func checkSpec(key string, spec targets.Spec) error {
 		return fmt.Errorf("'targets::%s': %w", key, err)
 	}
 	return nil
-}
-
-// isLoopback reports whether only programs on this machine reach an address.
-func isLoopback(host string) bool {
-	host = strings.TrimSuffix(host, ".")
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || (ip != nil && ip.IsLoopback())
 }

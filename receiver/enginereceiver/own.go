@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/mapping"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/metadata"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/targets"
 	"github.com/pitwall-otel/pitwall/schema/names"
@@ -145,7 +146,7 @@ func (p *page) resource() pcommon.Map {
 	}
 	if _, found := m.Get(names.AttributeHostName); !found {
 		host := p.target.Host
-		if isLoopback(host) {
+		if mapping.IsLoopback(host) {
 			host = p.r.host
 		}
 		m.PutStr(names.AttributeHostName, host)

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/exposition"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/mapping"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/metadata"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/targets"
@@ -59,6 +60,33 @@ func TestOwnPointsAreTheRegistrys(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
 	f(outcome{at: now, took: time.Second, size: 100, report: &mapping.Report{Series: 1, Points: 2, Expected: 3, Missing: []string{"a"}, Unknown: 4}})
 	f(outcome{at: now, took: time.Second, failure: "timeout"})
+}
+
+// The points about a scrape are of the same host as the points that it brought.
+func TestOwnPointsAreOfTheEnginesHost(t *testing.T) {
+	f := func(host, want string, labels map[string]string) {
+		t.Helper()
+		p := newTestPage(t)
+		p.r.host = "this-node"
+		options := mapping.DefaultOptions()
+		options.ScopeName, options.Host = "engine", "this-node"
+		mapper, err := mapping.New(options)
+		require.NoError(t, err)
+		spec := targets.Spec{Endpoint: host + ":30000", Labels: labels}
+		p.target, err = spec.Target("static")
+		require.NoError(t, err)
+		body := exposition.NewReader([]byte("sglang:num_running_reqs 1\n"), "text/plain", exposition.DefaultLimits())
+		md, _ := mapper.NewTarget(mapping.Identity{Host: p.target.Host, Port: p.target.Port, Attributes: identity(&p.target)}).Map(body, time.Now())
+		for _, resource := range []map[string]any{p.resource().AsRaw(), md.ResourceMetrics().At(0).Resource().Attributes().AsRaw()} {
+			assert.Equal(t, want, resource["host.name"], host)
+		}
+	}
+	f("10.0.0.3", "10.0.0.3", nil)
+	f("10.0.0.3", "node-3", map[string]string{"host": "node-3"})
+	f("127.0.0.1", "node-3", map[string]string{"host": "node-3"})
+	for _, loopback := range []string{"127.0.0.1", "127.9.9.9", "[::1]", "0.0.0.0", "[::]", "localhost", "LocalHost", "localhost."} {
+		f(loopback, "this-node", nil)
+	}
 }
 
 func attributesOf(m pmetric.Metric) map[string]any {

@@ -140,9 +140,9 @@ func (t *Target) resource(i *instance) pcommon.Map {
 	if _, own := r.Get(names.AttributeHostName); !own || i.worker {
 		r.Remove(names.AttributeHostName)
 		switch {
-		case !loopback(host):
+		case !IsLoopback(host):
 			r.PutStr(names.AttributeHostName, host)
-		case !loopback(t.identity.Host):
+		case !IsLoopback(t.identity.Host):
 			r.PutStr(names.AttributeHostName, t.identity.Host) // the router's loopback
 		case t.mapper.options.Host != "":
 			r.PutStr(names.AttributeHostName, t.mapper.options.Host)
@@ -160,9 +160,11 @@ func (t *Target) resource(i *instance) pcommon.Map {
 	return r
 }
 
-func loopback(host string) bool {
+// IsLoopback says whether an address means the machine that uses it, whichever that is.
+func IsLoopback(host string) bool {
+	host = strings.TrimSuffix(host, ".")
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+	return strings.EqualFold(host, "localhost") || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
 // workerAddress makes host:port of what a router calls its worker: a URL, with @ and the rank behind it where the router
@@ -174,9 +176,8 @@ func workerAddress(text string) string {
 	if at := strings.LastIndexByte(text, '@'); at >= 0 {
 		if _, err := strconv.ParseUint(text[at+1:], 10, 16); err == nil {
 			text = text[:at]
-		} else {
-			text = text[at+1:] // credentials
 		}
+		text = text[strings.LastIndexByte(text, '@')+1:] // without credentials
 	}
 	text, _, _ = strings.Cut(text, "/")
 	return strings.ToLower(text)

@@ -104,6 +104,7 @@ func TestWorkerAddress(t *testing.T) {
 		"10.0.0.3:15001":               "10.0.0.3:15001",
 		"https://[fd00::1]:15001/base": "[fd00::1]:15001",
 		"http://user:secret@h:1":       "h:1",
+		"http://user:secret@h:1@3":     "h:1",
 	} {
 		assert.Equal(t, want, workerAddress(text), text)
 	}
