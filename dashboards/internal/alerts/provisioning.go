@@ -69,12 +69,7 @@ func YAML(rules []Rule) ([]byte, error) {
 
 func provisioned(r Rule) rule {
 	window := timeRange{From: int(r.Window.Seconds())}
-	evaluator := map[string]any{"type": "gt", "params": []float64{}}
-	if r.Below != nil {
-		evaluator["type"], evaluator["params"] = "lt", []float64{*r.Below}
-	} else {
-		evaluator["params"] = []float64{*r.Above}
-	}
+	evaluator := map[string]any{"type": r.Fires.Evaluator, "params": []float64{r.Fires.Threshold}}
 	return rule{
 		UID: r.UID, Title: r.Title, Condition: "C",
 		Data: []query{

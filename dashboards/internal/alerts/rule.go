@@ -11,9 +11,8 @@ type Rule struct {
 	Window, For time.Duration
 	// SQL answers a time, labels and a number: how bad it is, by label.
 	SQL string
-	// Above fires when the number is greater; with Below set, when it is less.
-	Above *float64
-	Below *float64
+	// Fires says which numbers are bad.
+	Fires Condition
 	// Summary is one line for a pager; it may use labels as {{ $labels.host }}.
 	Summary string
 	// Do says what to look at first.
@@ -22,6 +21,12 @@ type Rule struct {
 	Dashboard, Panel string
 	// PanelID is that panel's, which the generator looks up.
 	PanelID uint32
+}
+
+// Condition compares a number with a threshold, in Grafana's words: "gt" for greater, "lt" for less.
+type Condition struct {
+	Evaluator string
+	Threshold float64
 }
 
 // Severity is the label by which notifications are routed.

@@ -14,7 +14,9 @@ func Rules() []Rule {
 	return append(append(append(training(), gpus()...), engines()...), collectors()...)
 }
 
-func threshold(value float64) *float64 { return &value }
+func above(value float64) Condition { return Condition{"gt", value} }
+
+func below(value float64) Condition { return Condition{"lt", value} }
 
 // like matches every name that a table name's template stands for. An underscore in LIKE stands for any character, which
 // is harmless here.
@@ -22,7 +24,7 @@ func like(template string) string {
 	return "LIKE " + quote(variables.ReplaceAllString(template, "%"))
 }
 
-var variables = regexp.MustCompile(`\{[^}]*\}`) //nolint:gochecknoglobals // a constant that Go has no literal for
+var variables = regexp.MustCompile(`\{[^}]*\}`)
 
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `\'`) + "'" }
 
@@ -57,7 +59,7 @@ func training() []Rule {
 	return []Rule{
 		{
 			UID: "pitwall-run-stalled", Title: "Run makes no steps", Severity: Critical, Dashboard: "pitwall-run", Panel: "Runs",
-			Window: 6 * time.Hour, For: time.Minute, Above: threshold(3),
+			Window: 6 * time.Hour, For: time.Minute, Fires: above(3),
 			// A step's length is the median of the window's; below 20 s three of them are no reason to wake anybody.
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, run_id, dateDiff('second', last, $__toTime) / greatest(median, 20) AS value
 FROM (
@@ -84,7 +86,7 @@ WHERE finished < last`, steps, quote(names.AttributeRLRunID), event(names.EventR
 		},
 		{
 			UID: "pitwall-loss-not-finite", Title: "Loss is not a number", Severity: Critical, Dashboard: "pitwall-training", Panel: "Values that are not finite",
-			Window: 10 * time.Minute, Above: threshold(0),
+			Window: 10 * time.Minute, Fires: above(0),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, run_id, countIf(NOT isFinite(value)) AS value
 FROM %s
 WHERE $__timeFilter(event_time) AND metric = %s
@@ -94,7 +96,7 @@ GROUP BY run_id`, points, quote(names.TableLoss)),
 		},
 		{
 			UID: "pitwall-loss-spike", Title: "Loss jumped", Severity: Warning, Dashboard: "pitwall-training", Panel: "Loss",
-			Window: time.Hour, For: 2 * time.Minute, Above: threshold(6),
+			Window: time.Hour, For: 2 * time.Minute, Fires: above(6),
 			// In robust standard deviations of the window: the last three steps against all of it.
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, run_id,
   (arrayAvg(arraySlice(losses, -3)) - median) / nullIf(1.4826 * arrayReduce('quantileExact(0.5)', arrayMap(x -> abs(x - median), losses)), 0) AS value

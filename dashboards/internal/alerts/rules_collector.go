@@ -11,7 +11,7 @@ func collectors() []Rule {
 	return []Rule{
 		{
 			UID: "pitwall-points-dropped", Title: "Collector drops points", Severity: Critical, Dashboard: "pitwall-collector", Panel: "Dropped and refused points/s",
-			Window: 15 * time.Minute, Above: threshold(0),
+			Window: 15 * time.Minute, Fires: above(0),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, JSONExtractString(tags_json, %[2]s) AS reason, sum(value) AS value
 FROM (
 %[1]s
@@ -23,7 +23,7 @@ GROUP BY host, reason`, increase("host, tags_json", "= "+quote(names.PitwallPoin
 		},
 		{
 			UID: "pitwall-points-waiting", Title: "Points wait for the database", Severity: Warning, Dashboard: "pitwall-collector", Panel: "Queued points",
-			Window: 5 * time.Minute, For: 10 * time.Minute, Above: threshold(1e6),
+			Window: 5 * time.Minute, For: 10 * time.Minute, Fires: above(1e6),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, JSONExtractString(tags_json, %s) AS component, argMax(value, event_time) AS value
 FROM %s
 WHERE $__timeFilter(event_time) AND metric = %s
@@ -33,7 +33,7 @@ GROUP BY host, component`, quote(names.AttributePitwallComponent), points, quote
 		},
 		{
 			UID: "pitwall-host-silent", Title: "Host sends nothing", Severity: Warning, Dashboard: "pitwall-collector", Panel: "Freshness of the table",
-			Window: 30 * time.Minute, For: 2 * time.Minute, Above: threshold(180),
+			Window: 30 * time.Minute, For: 2 * time.Minute, Fires: above(180),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, dateDiff('second', max(event_time), $__toTime) AS value
 FROM %s
 WHERE $__timeFilter(event_time) AND host != '' AND metric = %s

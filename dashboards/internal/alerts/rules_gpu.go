@@ -11,7 +11,7 @@ func gpus() []Rule {
 	return []Rule{
 		{
 			UID: "pitwall-gpu-idle", Title: "GPU of a run is idle", Severity: Warning, Dashboard: "pitwall-system", Panel: "GPU utilisation by host and device",
-			Window: 15 * time.Minute, For: 5 * time.Minute, Below: threshold(5),
+			Window: 15 * time.Minute, For: 5 * time.Minute, Fires: below(5),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, run_id, host, toString(device) AS gpu, avg(value) AS value
 FROM %s
 WHERE $__timeFilter(event_time) AND run_id != '' AND metric %s AND match(metric, '^sys\\.gpu\\.\\d+\\.util_percent$')
@@ -22,14 +22,14 @@ HAVING count() >= 10`, points, like(names.TableSysGPURLDeviceIndexUtilPercent)),
 		},
 		{
 			UID: "pitwall-gpu-lost", Title: "GPU lost", Severity: Critical, Dashboard: "pitwall-system", Panel: "GPU utilisation by host and device",
-			Window: 10 * time.Minute, Above: threshold(0),
+			Window: 10 * time.Minute, Fires: above(0),
 			SQL:     eventsByDevice(names.EventNvidiaGPULost),
 			Summary: "{{ $labels.host }}: GPU {{ $labels.gpu }} has fallen off the bus",
 			Do:      "Drain the node. A reset rarely helps; the Xid before it says whether the board, the link or the power is to blame.",
 		},
 		{
 			UID: "pitwall-gpu-xid", Title: "GPU reports an Xid", Severity: Warning, Dashboard: "pitwall-system", Panel: "GPU errors",
-			Window: 10 * time.Minute, Above: threshold(0),
+			Window: 10 * time.Minute, Fires: above(0),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, ResourceAttributes[%[1]s] AS host, LogAttributes[%[2]s] AS gpu, LogAttributes[%[3]s] AS xid, count() AS value
 FROM training_observability.otel_logs
 WHERE %[4]s
@@ -39,7 +39,7 @@ GROUP BY host, gpu, xid`, quote(names.AttributeHostName), quote(names.AttributeR
 		},
 		{
 			UID: "pitwall-gpu-throttled", Title: "GPU is throttled", Severity: Warning, Dashboard: "pitwall-system", Panel: "Throttled time",
-			Window: 10 * time.Minute, For: 5 * time.Minute, Above: threshold(0.2),
+			Window: 10 * time.Minute, For: 5 * time.Minute, Fires: above(0.2),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, toString(device) AS gpu, value / 600 AS value
 FROM (
 %s
@@ -49,7 +49,7 @@ FROM (
 		},
 		{
 			UID: "pitwall-disk-full", Title: "Disk is nearly full", Severity: Warning, Dashboard: "pitwall-system", Panel: "File systems",
-			Window: 10 * time.Minute, For: 5 * time.Minute, Above: threshold(90),
+			Window: 10 * time.Minute, For: 5 * time.Minute, Fires: above(90),
 			SQL: fmt.Sprintf(`SELECT $__toTime AS time, host, metric, argMax(value, event_time) AS value
 FROM %s
 WHERE $__timeFilter(event_time) AND metric %s
