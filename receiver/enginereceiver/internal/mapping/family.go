@@ -24,8 +24,6 @@ type family struct {
 	starts bool
 	// used is the last scrape that had it, seen the last with a point of it.
 	used, seen uint64
-	// announced says that a report named it.
-	announced bool
 }
 
 // family finds out what a name means. There is no state in it, so it costs the same each time: keep it.

@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"hash/maphash"
 	"slices"
 
 	"github.com/pitwall-otel/pitwall/schema/names"
@@ -66,10 +67,18 @@ const maxForgotten = 10_000
 // remember keeps that there was a count: when it comes back it is not new, or it would be counted twice.
 func (i *instance) remember(identity string) {
 	if len(i.counted) < maxForgotten {
-		i.counted[identity] = struct{}{}
+		i.counted[maphash.String(i.seed, identity)] = struct{}{}
 		return
 	}
 	i.lossy = true
+}
+
+// recall says whether there may have been a count before, and no longer remembers it: its point does.
+func (i *instance) recall(identity string) bool {
+	hash := maphash.String(i.seed, identity)
+	_, known := i.counted[hash]
+	delete(i.counted, hash)
+	return known || i.lossy
 }
 
 func (p *point) gone() bool { return p == nil || p.removed }
@@ -97,12 +106,7 @@ func (t *Target) expect() {
 			continue
 		}
 		t.report.Unknown++
-		if !f.announced && len(t.report.UnknownNames) < maxNames {
-			f.announced = true
-			t.report.UnknownNames = append(t.report.UnknownNames, f.name)
-		}
 	}
-	slices.Sort(t.report.UnknownNames)
 	present := map[string]bool{}
 	for _, i := range t.ordered {
 		if i.scrape != t.scrape {
@@ -123,9 +127,6 @@ func (t *Target) expect() {
 		}
 	}
 }
-
-// maxNames is how many names of unknown families one report has.
-const maxNames = 20
 
 // expected are the metrics that a page of that kind has after the first request, in every release.
 func expected(provider string) []string {

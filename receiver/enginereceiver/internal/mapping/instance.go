@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"hash/maphash"
 	"net"
 	"net/url"
 	"strconv"
@@ -28,8 +29,9 @@ type instance struct {
 	rates   map[string]*rate
 	queues  map[string]*queue
 	up, age *point
-	// counted are the counts that were forgotten; lossy says that there were too many of them to know.
-	counted map[string]struct{}
+	// counted are the counts that were forgotten, as hashes; lossy says that there were too many of them to know.
+	counted map[uint64]struct{}
+	seed    maphash.Seed
 	lossy   bool
 
 	// scrape is the last one that had it, at its time; before is the time of the one before, zero when the engine was not
@@ -61,7 +63,7 @@ func (t *Target) instance(address string, router bool) *instance {
 		i = &instance{
 			key: key, address: address, router: router, worker: address != "",
 			named: map[metricKey]*metric{}, points: map[string]*point{}, drafts: map[string]*drafts{},
-			rates: map[string]*rate{}, queues: map[string]*queue{}, counted: map[string]struct{}{},
+			rates: map[string]*rate{}, queues: map[string]*queue{}, counted: map[uint64]struct{}{}, seed: maphash.MakeSeed(),
 		}
 		if !i.worker {
 			i.address = net.JoinHostPort(t.identity.Host, strconv.Itoa(t.identity.Port))
@@ -79,7 +81,7 @@ func (i *instance) touch(scrape uint64, at time.Time) {
 		return
 	}
 	i.before = time.Time{}
-	if i.complete && !i.lossy {
+	if i.complete {
 		i.before = i.at
 	}
 	i.scrape, i.at = scrape, at

@@ -183,8 +183,7 @@ func (i *instance) point(key metricKey, unit string, a attributes) *point {
 	if !key.original && a.index(names.AttributeInferenceRequestPriority) >= 0 {
 		p.totalIdentity = key.identity(a.without(names.AttributeInferenceRequestPriority))
 	}
-	_, p.again = i.counted[p.identity]
-	delete(i.counted, p.identity)
+	p.again = i.recall(p.identity)
 	m.points = append(m.points, p)
 	i.points[p.identity] = p
 	return p

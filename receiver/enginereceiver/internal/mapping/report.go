@@ -10,9 +10,8 @@ type Report struct {
 	Dropped [reasons]int
 	// Resets are points whose count began anew, Restarts engines that did so as a whole.
 	Resets, Restarts int
-	// Unknown are families that passed under their own name. UnknownNames are those that did so for the first time.
-	Unknown      int
-	UnknownNames []string
+	// Unknown are families that passed under their own name.
+	Unknown int
 	// Expected is how many metrics an engine or router of this kind always has, Missing those that are not there. Both are
 	// empty when nothing on the page is known.
 	Expected int

@@ -189,6 +189,23 @@ func TestCountsThatFindRoomLate(t *testing.T) {
 		decoded(14)+unknown(74), decoded(15)+unknown(75), decoded(16)+unknown(76))
 }
 
+// Counts whose labels change without end are forgotten, and then that they were: what comes back may be one of them.
+func TestCountsThatChangeWithoutEnd(t *testing.T) {
+	target := newTarget(t, func(o *Options) { o.ForgetAfter = 2 })
+	pages := []string{decoded(10) + abortions(5), decoded(11)}
+	for i := range 6 {
+		body := decoded(12 + i)
+		for k := range 3000 {
+			body += fmt.Sprintf("# TYPE sglang:num_requests_total counter\nsglang:num_requests_total{tenant=\"%d\"} 0\n", i*3000+k)
+		}
+		pages = append(pages, body)
+	}
+	grown := history(t, target, append(pages, decoded(18)+abortions(7), decoded(19)+abortions(8))...)
+	assert.Len(t, target.ordered[0].counted, maxForgotten)
+	assert.Equal(t, 9.0, grown[tokens])
+	assert.Equal(t, 1.0, grown[aborted])
+}
+
 // What is not on the page for ForgetAfter scrapes is forgotten.
 func TestForgetting(t *testing.T) {
 	target := newTarget(t, func(o *Options) { o.ForgetAfter = 2 })

@@ -107,7 +107,7 @@ func (t *Target) begin(at time.Time) {
 	t.scrape++
 	t.at = at
 	t.report = Report{
-		UnknownNames: t.report.UnknownNames[:0], Missing: t.report.Missing[:0],
+		Missing: t.report.Missing[:0],
 		Workers: t.report.Workers[:0], Vanished: t.report.Vanished[:0],
 	}
 	t.behind, t.current = nil, nil
