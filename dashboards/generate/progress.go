@@ -13,7 +13,7 @@ func progress() *board.Board {
 	bucket := query.OfMetric(names.TableDataBucket)
 	total := query.OfMetric(names.TableTrainTokensTotal).Taking("max")
 	b.Row("Now",
-		board.Number(board.Text{Title: "Current bucket", About: "Bucket of the data mix that the run is in: its name, and without one its number (metric data.bucket, tag rl.data.bucket).", Unit: "string"}, currentBucket()),
+		board.Number(board.Text{Title: "Current bucket", About: "Bucket of the data mix that the run is in: its name, and without one its number (metric data.bucket, tag rl.data.bucket).", Unit: "string"}, currentBucket()).Words(),
 		onePerRun("Tokens trained", "Tokens that the run has trained on since its first attempt (metric train.tokens_total).", "short", total),
 		board.Number(board.Text{Title: "Token/s", About: "Increase of the trained tokens over the last hour of the time, per second (metric train.tokens_total).", Unit: "short"}, tokenRate("rate")),
 		onePerRun("Step", "Highest step of the run (metric loss).", "none", query.OfMetric(names.TableLoss).Scaled("toFloat64(step)")),

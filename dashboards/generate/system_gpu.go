@@ -11,8 +11,9 @@ func idle(use query.Sampled) string {
 	return use.LastAll("sum")
 }
 
-func idleTime() string {
-	c := countedByGPU(names.TableSysGPURLDeviceIndexIdleS)
+// byHost is the rate of a counter, added up over the GPUs of each machine.
+func byHost(template string) string {
+	c := countedByGPU(template)
 	c.Line = "host"
 	return c.Rate()
 }

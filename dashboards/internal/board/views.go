@@ -22,6 +22,14 @@ func Number(text Text, sql string) *Panel {
 	return p.Neutral()
 }
 
+// Words lets the column value of a panel of numbers be a text.
+func (p *Panel) Words() *Panel {
+	options := p.Options.(stat.Options)
+	options.ReduceOptions.Fields = new("/^value$/")
+	p.Options = options
+	return p
+}
+
 // Bars shows a bar per row of the query with the columns series and value.
 func Bars(text Text, sql string) *Panel {
 	p := newPanel("bargauge", text, FormatTable, sql, 8, 8)
