@@ -5,8 +5,8 @@ import "strings"
 // Curve is a metric of training: points with a step, of one or many ranks, which are averaged.
 type Curve struct {
 	Metric string   // condition on the metric
-	Line   string   // SQL text that names the line; ByRun
-	Where  []string // further conditions
+	Line   string   // SQL text that names the line, of the run and of tags; ByRun
+	Where  []string // further conditions, on tags
 	Value  string   // SQL number, by default the column value
 	Over   string   // aggregate over ranks and over steps too close to be drawn apart, by default avg
 }
@@ -42,33 +42,38 @@ func (c Curve) Taking(aggregate string) Curve {
 	return c
 }
 
-// limits says until which step an attempt counts: a later attempt's first. The rows say it, nobody else has to. A step of 0 is
-// no step.
-const limits = `
-starts AS
-(
-    SELECT run_id, {line} AS line, {attempt} AS attempt, minIf(step, step > 0) AS begin
-    FROM {points}
-    WHERE {where}
-    GROUP BY run_id, line, attempt
-),
+// counted are the points that count. Tags are looked into once for each that differ, because a text is cheaper to compare than
+// to take apart. limits says until which step an attempt counts: a later attempt's first. The rows say it, nobody else has to.
+// A step of 0 is no step.
+const counted = `
 limits AS
 (
     SELECT
-        run_id, line, attempt,
-        minOrNull(begin) OVER (PARTITION BY run_id, line ORDER BY attempt DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
-    FROM starts
+        run_id, tags_json, line, attempt,
+        minOrNull(begin) OVER (PARTITION BY run_id, line ORDER BY attempt DESC RANGE BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
+    FROM
+    (
+        SELECT run_id, tags_json, {line} AS line, {attempt} AS attempt, begin
+        FROM
+        (
+            SELECT run_id, tags_json, minOrNullIf(step, step > 0) AS begin
+            FROM {points}
+            WHERE {rows}
+            GROUP BY run_id, tags_json
+        )
+        WHERE {tags}
+    )
 ),
 counted AS
 (
-    SELECT line, attempt, step AS at, event_time, y
+    SELECT line, attempt, at, event_time, y
     FROM
     (
-        SELECT run_id, {line} AS line, {attempt} AS attempt, step, event_time, {value} AS y
+        SELECT run_id, tags_json, step AS at, event_time, {value} AS y
         FROM {points}
-        WHERE {where}
+        WHERE {rows}
     ) AS p
-    INNER JOIN limits ON limits.run_id = p.run_id AND limits.line = p.line AND limits.attempt = p.attempt
+    INNER JOIN limits ON limits.run_id = p.run_id AND limits.tags_json = p.tags_json
     WHERE {all} OR until IS NULL OR at = 0 OR at < until
 )`
 
@@ -76,7 +81,7 @@ counted AS
 func (c Curve) OverSteps() string {
 	return c.fill(`
 WITH
-(SELECT greatest(1, intDiv(max(step) - min(step), 1000)) FROM {points} WHERE {where}) AS width,` + limits + `
+(SELECT greatest(1, intDiv(max(step) - min(step), 1000)) FROM {points} WHERE {rows}) AS width,` + counted + `
 SELECT
     intDiv(at, ifNull(width, 1)) * ifNull(width, 1) AS step,
     concat(line, if({all}, concat(' attempt ', toString(attempt)), '')) AS series,
@@ -89,7 +94,7 @@ ORDER BY step, series`)
 // OverTime gives time, series and value.
 func (c Curve) OverTime() string {
 	return c.fill(`
-WITH` + limits + `
+WITH` + counted + `
 SELECT
     $__timeInterval(event_time) AS time,
     concat(line, if({all}, concat(' attempt ', toString(attempt)), '')) AS series,
@@ -102,9 +107,21 @@ ORDER BY time, series`)
 // Last gives series and value: of each line the point with the highest step of the latest attempt.
 func (c Curve) Last() string {
 	return c.fill(`
-SELECT {line} AS series, argMaxOrNullIf({value}, ({attempt}, step, event_time), isFinite({value})) AS value
-FROM {points}
-WHERE {where}
+SELECT line AS series, argMaxOrNull(latest, (attempt, place)) AS value
+FROM
+(
+    SELECT {line} AS line, {attempt} AS attempt, place, latest
+    FROM
+    (
+        SELECT
+            run_id, tags_json, max((step, event_time)) AS place,
+            argMaxOrNullIf({value}, (step, event_time), isFinite({value})) AS latest
+        FROM {points}
+        WHERE {rows}
+        GROUP BY run_id, tags_json
+    )
+    WHERE {tags}
+)
 GROUP BY series
 ORDER BY series`)
 }
@@ -123,7 +140,7 @@ func (c Curve) fill(template string) string {
 	}
 	return Text(template,
 		"combined", combined, "line", c.Line, "value", value, "over", over, "attempt", Attempt, "points", Points,
-		"all", "'${attempt:percentencode}' = 'all'", "where", All(append([]string{OfRuns(), c.Metric, InTime}, c.Where...)...))
+		"all", "'${attempt:percentencode}' = 'all'", "rows", All(OfRuns(), c.Metric, InTime), "tags", All(append([]string{"1"}, c.Where...)...))
 }
 
 // Text puts values in the place of names in braces, pairs of name and value, and removes the margins.
