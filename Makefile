@@ -102,6 +102,10 @@ generate: $(GENERATORS) ## Write cmd/pitwall, the schema's and the components' g
 	for f in $(METADATA); do (cd $$(dirname $$f) && $(TOOLS)/mdatagen metadata.yaml); done
 	$(TOOLS)/gofumpt -w .
 
+.PHONY: previews
+previews: deps build ## Draw the dashboards into docs/images, without a Grafana; needs chromium and 480 MB from npm
+	@dashboards/preview/run
+
 .PHONY: schema-diff
 schema-diff: ## Say what schema/registry changes in the last released schema, and whether the version allows it
 	@go run ./schema/generate -diff

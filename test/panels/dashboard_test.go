@@ -18,6 +18,7 @@ type dashboard struct {
 	Title      string
 	Panels     []panel
 	Templating struct{ List []variable }
+	Time       struct{ From string } // such as now-6h
 }
 
 type panel struct {

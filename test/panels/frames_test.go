@@ -5,7 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,25 +30,22 @@ func TestFrames(t *testing.T) {
 	}
 	s := startStack(t)
 	source, run := s.dataSource(t), simulate(t, s)
+	require.Eventually(t, func() bool {
+		return s.run(t, "SELECT uniqExact(event_time) >= 5 FROM "+database+".metric_points WHERE metric = 'pitwall.points.accepted'") == "1"
+	}, 5*time.Minute, time.Second, "the collector has said too little about itself")
+	run.window.to = time.Now().Add(-3 * time.Second)
 	for _, d := range dashboards(t) {
-		w := run.window
-		if d.shortSighted() {
-			w.from = w.to.Add(-15 * time.Minute)
-		}
+		seen, err := time.ParseDuration(strings.TrimPrefix(d.Time.From, "now-"))
+		require.NoError(t, err, d.UID)
+		w := window{run.window.to.Add(-min(seen, run.window.to.Sub(run.window.from))), run.window.to}
 		v := look(t, source, d, w, run.chosen)
 		drawn := picture{w.from, w.to, v.chosen, map[int]data.Frames{}}
 		for _, p := range d.queried() {
-			answer, err := v.ask(t, p)
+			drawn.Panels[p.ID], err = v.ask(t, p)
 			require.NoError(t, err, "%s: %s", d.UID, p.Title)
-			drawn.Panels[p.ID] = answer
 		}
 		content, err := json.Marshal(drawn)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(*frames, d.UID+".json"), content, 0o600))
 	}
-}
-
-// shortSighted dashboards are of minutes and not of hours: those with lanes.
-func (d dashboard) shortSighted() bool {
-	return slices.ContainsFunc(d.queried(), func(p panel) bool { return p.Type == "traces" })
 }
