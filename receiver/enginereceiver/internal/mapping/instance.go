@@ -139,7 +139,8 @@ func (t *Target) resource(i *instance) pcommon.Map {
 	if _, own := r.Get(names.AttributeServiceInstanceID); !own || i.worker {
 		r.PutStr(names.AttributeServiceInstanceID, i.address)
 	}
-	if _, own := r.Get(names.AttributeHostName); !own || i.worker {
+	// A host that the target was given is the router's, and that of workers which only it can reach.
+	if _, own := r.Get(names.AttributeHostName); !own || i.worker && !IsLoopback(host) {
 		r.Remove(names.AttributeHostName)
 		switch {
 		case !IsLoopback(host):
