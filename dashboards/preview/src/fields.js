@@ -1,6 +1,6 @@
 // Gives frames what Grafana's panels get: transformations applied, and for every field its unit, colour, name and mappings.
 import {
-  applyFieldOverrides, dataFrameFromJSON, displayNameOverrideProcessor, FieldConfigOptionsRegistry, identityOverrideProcessor,
+  applyFieldOverrides, cacheFieldDisplayNames, dataFrameFromJSON, displayNameOverrideProcessor, FieldConfigOptionsRegistry, identityOverrideProcessor,
   thresholdsOverrideProcessor, valueMappingsOverrideProcessor,
 } from '@grafana/data';
 
@@ -48,9 +48,11 @@ export function prepared(panel, frames, theme) {
     if (id !== 'partitionByValues') throw new Error(`transformation ${id} is not known here`);
     data = data.flatMap((frame) => partition(frame, options));
   }
-  return applyFieldOverrides({
+  const applied = applyFieldOverrides({
     data, fieldConfig: panel.fieldConfig, fieldConfigRegistry: registry(panel), replaceVariables, theme, timeZone: 'utc',
   });
+  cacheFieldDisplayNames(applied); // colours by name are made of them
+  return applied;
 }
 
 export function numbers(frame) {
