@@ -134,10 +134,11 @@ func (p *page) count(ctx context.Context, o *outcome) {
 		}
 		r := exposition.Reason(reason)
 		c.telemetry.EngineBadLines.Add(ctx, int64(lines), c.with("reason", r.String()))
-		if isLimit(r) {
-			p.total.limited += int64(lines)
+		if key := limitOfLines(r); key != "" {
+			p.limited(key, lines)
 		} else {
 			p.total.badLines += int64(lines)
+			c.troubles.add(p.target.Name + ": lines that cannot be read (" + r.String() + ")")
 		}
 	}
 	if o.report == nil {
@@ -146,12 +147,49 @@ func (p *page) count(ctx context.Context, o *outcome) {
 	for _, reason := range mapping.Reasons() {
 		if n := o.report.Dropped[reason]; n > 0 {
 			c.telemetry.EngineDroppedSamples.Add(ctx, int64(n), c.with("reason", reason.String()))
-			if reason == mapping.DropMaxSeries || reason == mapping.DropMaxUnknown || reason == mapping.DropMaxWorkers {
-				p.total.limited += int64(n)
+			if key := limitOfSeries(reason); key != "" {
+				p.limited(key, n)
 			}
 		}
 	}
 }
 
-// isLimit tells lines that could have been read from those that could not.
-func isLimit(r exposition.Reason) bool { return r >= exposition.LimitLine }
+// limited notes lines that could have been used.
+func (p *page) limited(key string, lines int) {
+	p.total.limited += int64(lines)
+	p.r.counts.troubles.add(p.target.Name + ": lines over 'limits::" + key + "' are left out")
+}
+
+// limitOfLines is the key of the limit that a line was over, empty for one that could not be read.
+func limitOfLines(r exposition.Reason) string {
+	switch r {
+	case exposition.LimitLine:
+		return "max_line_bytes"
+	case exposition.LimitLabelValue:
+		return "max_label_value_bytes"
+	case exposition.LimitLabels:
+		return "max_labels"
+	case exposition.LimitSamples:
+		return "max_samples"
+	case exposition.LimitFamilies:
+		return "max_families"
+	case exposition.LimitBadLines:
+		return "max_bad_lines"
+	default:
+		return ""
+	}
+}
+
+// limitOfSeries is the key of the limit that left no room for a series.
+func limitOfSeries(r mapping.Reason) string {
+	switch r {
+	case mapping.DropMaxSeries:
+		return "max_series"
+	case mapping.DropMaxUnknown:
+		return "max_unknown"
+	case mapping.DropMaxWorkers:
+		return "max_workers"
+	default:
+		return ""
+	}
+}

@@ -1,15 +1,20 @@
 package enginereceiver
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/receiver/receivertest"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/metadata"
+	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/scrape"
 	"github.com/pitwall-otel/pitwall/receiver/enginereceiver/internal/targets"
 )
 
@@ -88,4 +93,40 @@ func TestTroublesAreSaidOnceAMinute(t *testing.T) {
 	assert.Equal(t, 1, logs.Len(), "what the last minute left is said at the end")
 	tr.flush()
 	assert.Equal(t, 1, logs.Len())
+}
+
+// What is left out of a page is in the log, with the key that would let it in.
+func TestLinesThatAreLeftOutAreSaid(t *testing.T) {
+	f := func(body string, change func(*LimitsConfig), limited, bad int64, want string) {
+		t.Helper()
+		core, logs := observer.New(zap.WarnLevel)
+		set := receivertest.NewNopSettings(metadata.Type)
+		set.Logger = zap.New(core)
+		cfg := createDefaultConfig().(*Config)
+		if change != nil {
+			change(&cfg.Limits)
+		}
+		r, err := newReceiver(set, cfg, consumertest.NewNop())
+		require.NoError(t, err)
+		p := newPage(r, newTestPage(t).target)
+		r.scraper = scrape.NewClient(http.DefaultClient, scrape.DefaultOptions())
+		o := outcome{at: time.Now()}
+		p.read(&scrape.Page{Body: []byte(body), ContentType: "text/plain"}, &o)
+		p.count(t.Context(), &o)
+		assert.Equal(t, limited, p.total.limited)
+		assert.Equal(t, bad, p.total.badLines)
+		assert.Equal(t, []any{"10.0.0.3:30000: " + want + ": 1"}, logs.TakeAll()[0].ContextMap()["troubles"])
+	}
+	const two = "# TYPE sglang:a gauge\nsglang:a{x=\"12345\",y=\"1\"} 1\nsglang:a{x=\"23456\",y=\"2\"} 1\n"
+	f(two+"!\n", nil, 0, 1, "lines that cannot be read (syntax)")
+	f(two+"\xff 1\n", nil, 0, 1, "lines that cannot be read (utf8)")
+	f(two, func(l *LimitsConfig) { l.MaxLineBytes = 25 }, 2, 0, "lines over 'limits::max_line_bytes' are left out")
+	f(two, func(l *LimitsConfig) { l.MaxLabelValueBytes = 4 }, 2, 0, "lines over 'limits::max_label_value_bytes' are left out")
+	f(two, func(l *LimitsConfig) { l.MaxLabels = 1 }, 2, 0, "lines over 'limits::max_labels' are left out")
+	f(two, func(l *LimitsConfig) { l.MaxSamples = 1 }, 1, 0, "lines over 'limits::max_samples' are left out")
+	f(two+"# TYPE sglang:b gauge\n", func(l *LimitsConfig) { l.MaxFamilies = 1 }, 1, 0, "lines over 'limits::max_families' are left out")
+	f(two, func(l *LimitsConfig) { l.MaxSeries = 1 }, 1, 0, "lines over 'limits::max_series' are left out")
+	f(two, func(l *LimitsConfig) { l.MaxUnknown = 1 }, 1, 0, "lines over 'limits::max_unknown' are left out")
+	f("sglang:num_running_reqs{worker_addr=\"a:1\"} 1\nsglang:num_running_reqs{worker_addr=\"a:2\"} 1\n",
+		func(l *LimitsConfig) { l.MaxWorkers = 1 }, 1, 0, "lines over 'limits::max_workers' are left out")
 }
