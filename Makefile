@@ -29,9 +29,11 @@ METADATA = $(shell find $(wildcard receiver processor connector exporter extensi
 STAGE := scripts/stage
 
 # NVIDIA's library is reached with cgo, by this program only. Its functions are bound when they are called: half of
-# them are missing in any driver.
+# them are missing in any driver. Where there is no compiler a program without cgo says so to the collector; it needs a
+# tag, so that no `go build ./cmd/...` puts it in the place of the real one.
 NVML := CGO_ENABLED=1 CGO_CFLAGS=-Wno-deprecated-declarations \
 	go build -ldflags '-s -w -extldflags=-Wl,-z,lazy' -o bin/ ./cmd/pitwall-nvml
+NVML_STUB := go build -ldflags '-s -w' -tags pitwall_nvml_stub -o bin/ ./cmd/pitwall-nvml
 
 .PHONY: help
 help: ## List the targets
@@ -51,7 +53,7 @@ node_modules/.package-lock.json: package.json package-lock.json
 build: ## Build bin/pitwall and its helper programs
 	go build -ldflags '-s -w' -o bin/ ./cmd/...
 	@if command -v "$${CC:-gcc}" >/dev/null; then $(NVML); \
-		else echo "make build: no C compiler: bin/pitwall-nvml cannot read GPUs"; fi
+		else $(NVML_STUB); echo "make build: no C compiler: bin/pitwall-nvml cannot read GPUs"; fi
 
 .PHONY: run
 run: deps build ## Build and start the collector with the embedded engine; Ctrl-C stops both

@@ -1,3 +1,5 @@
+//go:build (linux && cgo) || pitwall_nvml_stub
+
 // Command pitwall-nvml loads NVIDIA's management library and answers the collector's questions about GPUs over its
 // standard input and output, in the frames of internal/nvml/wire. The collector starts it; see README.md.
 //

@@ -1,3 +1,5 @@
+//go:build (linux && cgo) || pitwall_nvml_stub
+
 package main
 
 import (

@@ -1,4 +1,4 @@
-//go:build !linux || !cgo
+//go:build pitwall_nvml_stub && !(linux && cgo)
 
 package main
 

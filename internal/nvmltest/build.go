@@ -24,12 +24,12 @@ type built struct {
 }
 
 // helper is one memory per process, which is what sync.OnceValue is for; nothing changes it afterwards.
-var helper = sync.OnceValue(func() built { return build("pitwall-nvml", "CGO_ENABLED=1") })
+var helper = sync.OnceValue(func() built { return build("pitwall-nvml", "", "CGO_ENABLED=1") })
 
-func build(name, cgo string) built {
+func build(name, tags, cgo string) built {
 	return locked(func(root, dir string) built {
 		path := filepath.Join(dir, name)
-		cmd := exec.Command("go", "build", "-ldflags", "-s -w -extldflags=-Wl,-z,lazy", "-o", path, "./cmd/pitwall-nvml")
+		cmd := exec.Command("go", "build", "-ldflags", "-s -w -extldflags=-Wl,-z,lazy", "-tags", tags, "-o", path, "./cmd/pitwall-nvml")
 		cmd.Dir = root
 		cmd.Env = append(os.Environ(), cgo, "CGO_CFLAGS=-Wno-deprecated-declarations")
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -48,7 +48,7 @@ func Helper(t testing.TB) string {
 // HelperWithoutCgo returns the path of the program as it is built where there is no C compiler.
 func HelperWithoutCgo(t testing.TB) string {
 	t.Helper()
-	return must(t, build("pitwall-nvml-without-cgo", "CGO_ENABLED=0"))
+	return must(t, build("pitwall-nvml-without-cgo", "pitwall_nvml_stub", "CGO_ENABLED=0"))
 }
 
 // Library returns the path of the fake library, built without the functions missing.
