@@ -34,6 +34,7 @@ func (i *instance) collect(ctx context.Context) (pmetric.Metrics, error) {
 	now := i.now()
 	i.driverStatus(now, snapshot)
 	if snapshot.Status != nvml.StatusOK {
+		i.hearUnplaced()
 		i.accountForSilence(now)
 		i.recordDown(now, snapshot)
 		return i.finish(), nil
@@ -43,6 +44,7 @@ func (i *instance) collect(ctx context.Context) (pmetric.Metrics, error) {
 		instance: i, snapshot: &snapshot, request: request, now: now, slow: request.Classes&slowClasses != 0,
 	}
 	c.devices()
+	i.hearUnplaced()
 	if i.processes != nil {
 		i.processes.Sweep()
 	}

@@ -111,6 +111,47 @@ func TestXidOfAMIGDevice(t *testing.T) {
 	assert.Contains(t, b.events()[1], "GPU 0, MIG device 1")
 }
 
+// The driver reports from the moment that a GPU is first asked, before the answer says what it is and whose.
+func TestXidBeforeTheFirstCollection(t *testing.T) {
+	b := newBench(t, nil)
+	gpuProcess(t, b.cfg.Attribution.ProcRoot, 10, "RL_RUN_ID=grpo-7", "RANK=3")
+	b.heard(happened(nvml.EventXid, 94))
+	assert.Empty(t, b.events())
+	b.collectAfter(0, answer(h100(0).processes(10)))
+	require.Len(t, b.events(), 2)
+	assert.Contains(t, b.events()[1], "GPU 0 (NVIDIA H100 80GB HBM3): Xid 94")
+	run, _ := b.logs.AllLogs()[1].ResourceLogs().At(0).Resource().Attributes().Get("rl.run.id")
+	assert.Equal(t, "grpo-7", run.AsString())
+	requireValue(t, 1, b.collectAfter(10*time.Second, answer(h100(0).processes(10))), "nvidia.gpu.xid.errors", "nvidia.gpu.xid=94")
+	checkAttributes(t, b)
+}
+
+// A driver that stops answering leaves the error to be told all the same, and too many are told at once.
+func TestXidsOfAGPUThatNoCollectionSees(t *testing.T) {
+	b := newBench(t, func(cfg *Config) { cfg.MaxEventsPerMinute = 2 * maxUnplaced })
+	for number := range uint64(maxUnplaced + 1) {
+		b.heard(happened(nvml.EventXid, number))
+	}
+	assert.Len(t, b.events(), 1)
+	b.collectAfter(0, nvml.Snapshot{Status: nvml.StatusStarting})
+	assert.Len(t, b.events(), 1+maxUnplaced)
+	assert.Contains(t, b.events()[1], "GPU 0: Xid 0")
+}
+
+// The driver numbers GPUs anew when one is gone: the loss is not the one's that has its number now.
+func TestLossOfAGPUWhoseNumberAnotherHas(t *testing.T) {
+	b := newBench(t, nil)
+	b.collectAfter(0, answer(h100(0), h100(1)))
+	second := h100(1)
+	second.Key.Index = 0
+	b.collectAfter(10*time.Second, answer(second))
+	b.heard(happened(nvml.EventLost, 0))
+	require.Len(t, b.events(), 2)
+	record := b.logs.AllLogs()[1].ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0)
+	id, _ := record.Attributes().Get("hw.id")
+	assert.Equal(t, h100(0).UUID, id.AsString())
+}
+
 func TestXidsAreCounted(t *testing.T) {
 	b := newBench(t, nil)
 	b.collectAfter(0, answer(h100(0)))
@@ -171,6 +212,8 @@ func TestPipelineThatRefuses(t *testing.T) {
 	event := happened(nvml.EventXid, 31)
 	t.Run("for good", func(t *testing.T) {
 		b := newBench(t, nil)
+		b.collectAfter(0, answer(h100(0)))
+		b.events()
 		b.records.next = consumertest.NewErr(consumererror.NewPermanent(errors.New("never")))
 		b.heard(event)
 		b.records.hand(t.Context(), <-b.records.waiting)
@@ -179,6 +222,7 @@ func TestPipelineThatRefuses(t *testing.T) {
 	t.Run("and does not take more", func(t *testing.T) {
 		q := newRecordQueue(consumertest.NewNop(), 1, zap.NewNop())
 		b := newBench(t, func(cfg *Config) { cfg.MaxEventsPerMinute = 1 << 20 })
+		b.collectAfter(0, answer(h100(0)))
 		b.records.waiting = q.waiting
 		for number := range uint64(maxWaiting + 100) {
 			b.heard(happened(nvml.EventXid, number))

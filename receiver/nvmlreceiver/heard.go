@@ -26,10 +26,30 @@ type report struct {
 	fill     func(attributes pcommon.Map)
 }
 
-// heard takes an event of the driver or of the client.
+// maxUnplaced bounds the events that wait for a collection to tell whose they are.
+const maxUnplaced = 256
+
+// heard takes an event of the driver or of the client. One of a GPU that no collection has seen waits for the next: the
+// driver reports from the moment that the GPU is first asked, which is before its answer says what it is and whose.
 func (i *instance) heard(e nvml.Event) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if e.Key.Index >= 0 && e.Kind != nvml.EventLost && i.find(e) == nil && len(i.unplaced) < maxUnplaced {
+		i.unplaced = append(i.unplaced, e)
+		return
+	}
+	i.hear(e)
+}
+
+// hearUnplaced takes the events that waited for a collection.
+func (i *instance) hearUnplaced() {
+	for _, e := range i.unplaced {
+		i.hear(e)
+	}
+	i.unplaced = nil
+}
+
+func (i *instance) hear(e nvml.Event) {
 	d := i.deviceOf(e)
 	r := report{at: e.Time, what: d.id}
 	switch e.Kind {
@@ -106,9 +126,22 @@ func (i *instance) heardXid(d *device, e nvml.Event, r *report) {
 	}
 }
 
-// deviceOf finds the device of an event: a MIG device by its instances, else the GPU. A device that no collection has seen
-// yet is made up of what the event says, and is not remembered.
+// deviceOf returns the device of an event. One that no collection has seen is made up of what the event says, and is not
+// remembered.
 func (i *instance) deviceOf(e nvml.Event) *device {
+	if d := i.find(e); d != nil {
+		return d
+	}
+	id := e.UUID
+	if id == "" {
+		id = placeOf(&nvml.Device{Key: e.Key, PCIBusID: e.PCIBusID})
+	}
+	return &device{key: e.Key, uuid: e.UUID, id: id, xids: map[uint64]int64{}}
+}
+
+// find returns a MIG device by its instances, else the GPU; nil when there is none. The number alone is not enough: when a
+// GPU is gone, the driver may give its number to another one.
+func (i *instance) find(e nvml.Event) *device {
 	if e.GPUInstance >= 0 && e.Key.MIG < 0 {
 		for _, d := range i.devices {
 			if d.key.Index == e.Key.Index && d.key.MIG >= 0 && d.gpuInstance == e.GPUInstance &&
@@ -117,7 +150,7 @@ func (i *instance) deviceOf(e nvml.Event) *device {
 			}
 		}
 	}
-	if d := i.devices[e.Key]; d != nil {
+	if d := i.devices[e.Key]; d != nil && (d.uuid == e.UUID || d.uuid == "" || e.UUID == "") {
 		return d
 	}
 	for _, d := range i.devices {
@@ -125,11 +158,7 @@ func (i *instance) deviceOf(e nvml.Event) *device {
 			return d
 		}
 	}
-	id := e.UUID
-	if id == "" {
-		id = placeOf(&nvml.Device{Key: e.Key, PCIBusID: e.PCIBusID})
-	}
-	return &device{key: e.Key, uuid: e.UUID, id: id, xids: map[uint64]int64{}}
+	return nil
 }
 
 // label names a device for people.

@@ -39,6 +39,7 @@ type instance struct {
 	// What a collection knows of those before it. mu is for the events, which arrive meanwhile.
 	mu        sync.Mutex
 	devices   map[nvml.Key]*device
+	unplaced  []nvml.Event // of GPUs that no collection has seen
 	builder   *metadata.MetricsBuilder
 	budget    *budget
 	cadence   cadence
