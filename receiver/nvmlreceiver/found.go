@@ -46,12 +46,6 @@ func (f *found) each(field nvml.Field, visit func(index uint16, value float64)) 
 	}
 }
 
-// sum adds up all readings of a field.
-func (f *found) sum(field nvml.Field) (total float64, ok bool) {
-	f.each(field, func(_ uint16, v float64) { total, ok = total+v, true })
-	return total, ok
-}
-
 // activity says what the device does. MIG devices have no utilization; where there is GPM it says the same.
 func (f *found) activity(threshold float64) activity {
 	percent, ok := f.value(nvml.UtilizationGPU, 0)

@@ -78,7 +78,7 @@ func (r *recorder) rates(d *device, f *found) {
 	r.pcieRates(d, f)
 	r.nvlinkRates(d, f)
 	for _, field := range linkErrors() {
-		if total, ok := f.sum(field); ok {
+		if total, _, _, ok := d.traffic.advanceLinks(f, field); ok {
 			r.mb.RecordNvidiaGpuNvlinkErrorsDataPoint(r.ts, int64(total), r.id, r.index, linkError(field))
 		}
 	}
@@ -133,9 +133,9 @@ func (r *recorder) nvlinkRates(d *device, f *found) {
 		}
 		perSecond, ok := f.value(field, 0)
 		perSecond *= mebi
-		if total, has := nvlinkBytes(f, dir); has {
+		if total, grown, again, has := d.traffic.advanceNVLink(f, dir); has {
 			counted = true
-			if grown, again := d.traffic.nvlink[dir].advance(total); again && !ok {
+			if again && !ok {
 				perSecond, ok = rate(grown, elapsed, reducedInterval+r.longest())
 			}
 			r.mb.RecordNvidiaGpuNvlinkIoDataPoint(r.ts, int64(total), r.id, r.index, dir.String())

@@ -61,21 +61,56 @@ func (d direction) String() string {
 
 // traffic is what a device's links have carried.
 type traffic struct {
-	pcie   [directions]meter
-	nvlink [directions]meter
+	pcie [directions]meter
+	// links are the counters of single NVLinks: one that goes down takes its counters away, and the sum of all would fall.
+	links map[linkCounter]*meter
 	// pcieAt and nvlinkAt are when they were read: their classes are not asked for every time.
 	pcieAt, nvlinkAt time.Time
 }
 
-// nvlinkBytes is what all links together have carried: bytes where the driver counts these, else KiB.
-func nvlinkBytes(f *found, d direction) (float64, bool) {
+type linkCounter struct {
+	field nvml.Field
+	link  uint16
+}
+
+// advanceLinks takes the readings of a counter of all links. It returns what they counted together, those that are down
+// included, and by how much that grew, which is known with again. There is none of it with !ok.
+func (t *traffic) advanceLinks(f *found, field nvml.Field) (total, grown float64, again, ok bool) {
+	f.each(field, func(link uint16, v float64) {
+		ok = true
+		key := linkCounter{field, link}
+		m := t.links[key]
+		if m == nil {
+			m = new(meter)
+			if t.links == nil {
+				t.links = map[linkCounter]*meter{}
+			}
+			t.links[key] = m
+		}
+		if more, known := m.advance(v); known {
+			grown, again = grown+more, true
+		}
+	})
+	if !ok {
+		return 0, 0, false, false
+	}
+	for key, m := range t.links {
+		if key.field == field {
+			total += m.total
+		}
+	}
+	return total, grown, again, true
+}
+
+// advanceNVLink is advanceLinks for the bytes that all links carried: bytes where the driver counts these, else KiB.
+func (t *traffic) advanceNVLink(f *found, d direction) (total, grown float64, again, ok bool) {
 	bytes, kib := nvml.NVLinkTxBytes, nvml.NVLinkTxData
 	if d == receive {
 		bytes, kib = nvml.NVLinkRxBytes, nvml.NVLinkRxData
 	}
-	if total, ok := f.sum(bytes); ok {
-		return total, true
+	if total, grown, again, ok = t.advanceLinks(f, bytes); ok {
+		return total, grown, again, ok
 	}
-	total, ok := f.sum(kib)
-	return 1024 * total, ok
+	total, grown, again, ok = t.advanceLinks(f, kib)
+	return kibi * total, kibi * grown, again, ok
 }

@@ -1,10 +1,14 @@
 package nvmlreceiver
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/pitwall-otel/pitwall/internal/nvml"
 )
@@ -79,4 +83,32 @@ func TestNVLinkRateFromCounters(t *testing.T) {
 	g := a100(0).at(nvml.NVLinkTxData, 2, 1<<30+10_000)
 	requireValue(t, 1024*1000, b.collectAfter(10*time.Second, answer(g)), "nvidia.gpu.nvlink.io_rate", "transmit")
 	requireValue(t, 91_000*mib, newBench(t, nil).collectAfter(0, answer(h100(0))), "nvidia.gpu.nvlink.io_rate", "receive")
+}
+
+// A link that goes down takes its counters away; what it carried stays carried, and the others carry no more than they do.
+func TestNVLinkGoesDown(t *testing.T) {
+	b := newBench(t, nil)
+	link := func(number uint16, kib, replays float64) []nvml.Reading {
+		return []nvml.Reading{{Field: nvml.NVLinkTxData, Index: number, Value: kib}, {Field: nvml.NVLinkReplays, Index: number, Value: replays}}
+	}
+	collect := func(links ...[]nvml.Reading) pmetric.Metrics {
+		g := a100(0)
+		g.Readings = slices.DeleteFunc(g.Readings, func(x nvml.Reading) bool { return x.Field.Class() == nvml.ClassNVLink })
+		g.Readings = append(g.Readings, slices.Concat(links...)...)
+		slices.SortFunc(g.Readings, func(a, b nvml.Reading) int {
+			return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Index, b.Index))
+		})
+		return b.collectAfter(10*time.Second, answer(g))
+	}
+	require := func(bytes, rate, replays float64, metrics pmetric.Metrics) {
+		t.Helper()
+		of := "hw.id=" + h100(0).UUID + ", "
+		assert.Contains(t, render(metrics), fmt.Sprintf("nvidia.gpu.nvlink.io{%snetwork.io.direction=transmit, rl.device.index=0} = %.0f By", of, bytes))
+		assert.Contains(t, render(metrics), fmt.Sprintf("nvidia.gpu.nvlink.errors{%snvidia.gpu.nvlink.error=replay, rl.device.index=0} = %.0f {error}", of, replays))
+		requireValue(t, rate, metrics, "nvidia.gpu.nvlink.io_rate", "transmit")
+	}
+	collect(link(0, 5000, 3), link(1, 7000, 0))
+	require(1024*12_100, 1024*10, 3, collect(link(0, 5000, 3), link(1, 7100, 0)))
+	require(1024*12_200, 1024*10, 3, collect(link(1, 7200, 0)))
+	require(1024*12_300, 1024*10, 4, collect(link(0, 5100, 4), link(1, 7200, 0)))
 }
