@@ -58,17 +58,19 @@ func (s *session) readGPM(d gonvml.Device, g *gpm, instance int) {
 			s.memory.calls[placeGPM] = why
 		}
 	}
-	if why == nvml.Present && !g.sampled {
-		g.sampled, why = true, nvml.NotYet
-	} else if why == nvml.Present {
-		why = s.compareGPM(g)
+	if why == nvml.Present {
+		if g.sampled {
+			why = s.compareGPM(g)
+		} else {
+			g.sampled, why = true, nvml.NotYet
+		}
+		g.last, g.next = g.next, g.last // a sample that could not be taken must not become the last one
 	}
 	if why != nvml.Present {
 		for _, m := range gpmMetrics() {
 			s.absent(m.field, 0, why)
 		}
 	}
-	g.last, g.next = g.next, g.last
 }
 
 func (s *session) sampleGPM(d gonvml.Device, g *gpm, instance int) nvml.Absent {

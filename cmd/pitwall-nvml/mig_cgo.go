@@ -136,7 +136,9 @@ func (g *gpu) readMIGs(devices []nvml.Device, classes nvml.Class, now time.Time)
 		for i := range m.calls {
 			s.call(m.handle, i, &m.calls[i])
 		}
-		s.readGPM(g.handle, &m.gpm, m.device.GPUInstance)
+		if m.device.GPUInstance >= 0 { // else it would be the whole GPU's
+			s.readGPM(g.handle, &m.gpm, m.device.GPUInstance)
+		}
 		s.sort()
 		d := m.device
 		d.State, d.Time = nvml.DeviceOK, now

@@ -256,6 +256,24 @@ func TestMovingValues(t *testing.T) {
 	require.True(t, wrapped)
 }
 
+// A sample of GPM that could not be taken is not compared with: the next one is, with the last that was.
+func TestGPMSampleFails(t *testing.T) {
+	script := nvmltest.Profile(t, "h100")
+	replace := nvmltest.Script(t, script)
+	c := started(t, newClient(t))
+	absence := func(want nvml.Absent) {
+		t.Helper()
+		eventually(t, c, func(s nvml.Snapshot) bool {
+			return s.Status == nvml.StatusOK && read(t, s.Devices[0], nvml.GPMSMUtil, 0).Absent == want
+		})
+	}
+	absence(nvml.Present)
+	replace(script, "gpu.*.gpm_sample=fail(10)")
+	absence(nvml.TimedOut)
+	replace(script)
+	absence(nvml.Present) // a comparison with nothing would be said to be unsupported, for ten minutes
+}
+
 func TestSlowDriver(t *testing.T) {
 	nvmltest.Script(t, two, "latency_us=100")
 	c := started(t, newClient(t))

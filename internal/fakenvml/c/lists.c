@@ -90,6 +90,7 @@ int nvmlDeviceGetProcessUtilization(dev d, struct used *out, uint *count, ull la
 // GPM samples: what is told between two is the script's value at that moment.
 struct sample {
 	struct device of;
+	int taken;
 };
 struct metrics {
 	uint version, count;
@@ -118,7 +119,9 @@ int nvmlGpmSampleFree(struct sample *s) {
 }
 int nvmlGpmSampleGet(dev d, struct sample *s) {
 	int code = enter(d);
-	s->of = *d;
+	double v;
+	if (!code && (code = number(d, "gpm_sample", &v)) == NOT_SUPPORTED) code = OK; // a script says only of failures
+	*s = (struct sample){*d, code == OK};
 	return code;
 }
 int nvmlGpmMigSampleGet(dev d, uint gi, struct sample *s) {
@@ -128,13 +131,14 @@ int nvmlGpmMigSampleGet(dev d, uint gi, struct sample *s) {
 		struct device m = {d->gpu, part};
 		double v;
 		if (number(&m, "gi", &v) == OK && v == gi) {
-			s->of = m;
+			*s = (struct sample){m, 1};
 			return OK;
 		}
 	}
 	return INVALID_ARGUMENT;
 }
 int nvmlGpmMetricsGet(struct metrics *m) {
+	if (!m->first->taken || !m->second->taken) return INVALID_ARGUMENT;
 	for (uint i = 0; i < m->count; i++)
 		m->list[i].code = numbered(&m->second->of, "gpm.%d", m->list[i].id, 0, &m->list[i].value);
 	return OK;
@@ -205,7 +209,8 @@ int nvmlVgpuTypeGetFramebufferSize(uint type, ull *out) {
 	return OK;
 }
 
-// Events: "event.N=seconds gpu type data gi ci", told once each and in order, N from 0 on without gaps.
+// Events: "event.N=seconds gpu type data gi ci", told once each and in order, N from 0 on without gaps, and not before the
+// GPU is registered.
 struct event {
 	dev device;
 	ull type, data;
@@ -244,6 +249,7 @@ int nvmlEventSetWait_v2(void *set, struct event *out, uint ms) {
 		int gpu, gi, ci;
 		ull type, data;
 		if (!v || sscanf(v, "%lf %d %llu %llu %d %d", &from, &gpu, &type, &data, &gi, &ci) != 6 || now_s() < from) continue;
+		if (gpu >= MAX_GPUS || (gpu >= 0 && !where[gpu])) continue;
 		told++;
 		*out = (struct event){gpu < 0 ? NULL : where[gpu], type, data, gi, ci};
 		return OK;
