@@ -22,9 +22,9 @@ type page struct {
 	since  time.Time
 	total  total
 
-	// version is what the engine says of itself, when it was last asked.
-	version   string
-	versionAt time.Time
+	// version is what the engine says of itself, when it was last asked, provider which program that was.
+	version, provider string
+	versionAt         time.Time
 }
 
 // outcome is what one scrape brought.

@@ -273,3 +273,26 @@ func TestPointsDoNotWaitForTheVersion(t *testing.T) {
 	assert.Equal(t, []float64{1}, l.values("pitwall.scrape.up", e.name()))
 	close(answer)
 }
+
+func TestTheVersionIsThatOfTheProgramThatAnswers(t *testing.T) {
+	var vllm atomic.Bool
+	e := startEngine(t, func(w http.ResponseWriter, r *http.Request) {
+		bodies := map[string]string{"/metrics": metricsPage, "/server_info": `{"version": "0.5.18"}`}
+		if vllm.Load() {
+			bodies = map[string]string{"/metrics": "vllm:num_requests_running 1\n", "/version": `{"version": "0.26.0"}`}
+		}
+		_, _ = w.Write([]byte(bodies[r.URL.Path]))
+	})
+	l := newLab(t, nil, static(targets.Spec{Endpoint: e.URL}))
+	version := func() string {
+		points := l.points("pitwall.scrape.up", e.name())
+		if len(points) == 0 {
+			return ""
+		}
+		version, _ := points[len(points)-1].Attributes().Get("pitwall.target.version")
+		return version.Str()
+	}
+	eventually(t, func() bool { return version() == "0.5.18" }, "SGLang's version")
+	vllm.Store(true)
+	eventually(t, func() bool { return version() == "0.26.0" }, "vLLM's version")
+}

@@ -33,7 +33,12 @@ func versionPaths(provider string) []string {
 // is none the worse for it.
 func (p *page) askVersion(ctx context.Context, o *outcome) {
 	// A page of several engines has no version, and behind another path is another server's root.
-	if o.report == nil || len(o.report.Workers) > 0 || p.target.Path != "/metrics" || (time.Since(p.versionAt) < versionEvery && o.report.Restarts == 0) {
+	if o.report == nil || len(o.report.Workers) > 0 || p.target.Path != "/metrics" {
+		return
+	}
+	if o.report.Restarts > 0 || o.report.Provider != p.provider {
+		p.version, p.provider = "", o.report.Provider // of the process before
+	} else if time.Since(p.versionAt) < versionEvery {
 		return
 	}
 	for _, path := range versionPaths(o.report.Provider) {

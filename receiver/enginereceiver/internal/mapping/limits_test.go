@@ -232,18 +232,3 @@ func TestResources(t *testing.T) {
 		"service.instance.id": "127.0.0.1:1", "host.name": "10.0.0.9", "server.address": "127.0.0.1", "server.port": int64(1), "inference.scope": "engine",
 	})
 }
-
-// A host that the target was given is that of the engine, or of the router and of what is at its loopback.
-func TestHostsThatTargetsWereGiven(t *testing.T) {
-	f := func(want, worker string) {
-		attributes := pcommon.NewMap()
-		attributes.PutStr(names.AttributeHostName, "node-7")
-		target := newTarget(t, nil).mapper.NewTarget(Identity{Host: "127.0.0.1", Port: 30000, Attributes: attributes})
-		metrics, _ := target.Map(page("sglang:num_running_reqs{worker_addr=\""+worker+"\"} 1\n"), noon())
-		host, _ := metrics.ResourceMetrics().At(0).Resource().Attributes().Get(names.AttributeHostName)
-		assert.Equal(t, want, host.Str(), worker)
-	}
-	f("node-7", "")
-	f("node-7", "http://127.0.0.1:15001")
-	f("10.0.0.3", "http://10.0.0.3:15001")
-}

@@ -99,8 +99,9 @@ func (l *line) mapped() {
 
 // canonical makes the attributes of a point, and the rank of the series of the labels that do not become attributes.
 func (l *line) canonical(mapping *schema.Mapping, labels []exposition.Label) attributes {
-	if l.instance.provider == "" {
-		l.instance.provider = l.family.provider
+	if p := l.family.provider; p != "" && p != l.instance.provider {
+		// The first one, or today another program has yesterday's address.
+		l.instance.provider, l.instance.up, l.instance.age = p, nil, nil
 	}
 	a := l.mapper.canonical(l.family, mapping.Metric, mapping.Set, l.withoutRanks(labels))
 	if role, ok := l.identity.Attributes.Get(names.AttributeInferenceRole); ok && l.family.provider != "" {
