@@ -71,8 +71,8 @@ func TestEachRuleFinds(t *testing.T) {
 	f(training, `"pitwall-v1.0.0"`, `"latest"`, "want pitwall and pitwall-vX.Y.Z")
 	f(training, `for data of schema >=1.0 <2`, `for all`, "range of the schema")
 
-	f(training, `"x": 4,`, `"x": 2,`, "lies over panel stat")
-	f(training, `"x": 20,`, `"x": 22,`, "outside of the 24 columns")
+	f(training, `"x": 8,`, `"x": 4,`, "lies over panel stat")
+	f(training, `"x": 16,`, `"x": 22,`, "outside of the 24 columns")
 	f(training, `"title": "Token/s",`, `"title": "",`, "has no title")
 	f(training, `"description": "Latest loss that the optimiser minimised, of each run (metric loss)."`, `"description": ""`, `panel "Loss": description`)
 	f(training, `"unit": "sci"`, `"unit": ""`, `panel "Learning rate": has no unit`)

@@ -36,7 +36,7 @@ LIMIT 1000`, "value", query.VariableValue("checkpoint_id"), "runs", query.OfRuns
 		Column("status", append(board.Filled(), status)...).
 		Column("size", board.Unit("bytes")).Column("save", board.Unit("s")).Column("age", board.Unit("s")))
 	curves(b, "Checkpoint stats",
-		curve{"Size", "Size of all files of a checkpoint (metric checkpoint.size_bytes).", "bytes", size, dots},
+		curve{"Size", "Size of all files of a checkpoint (metric checkpoint.size_bytes).", "bytes", size, dotsFromZero},
 		curve{"Time of saving", "Time until a checkpoint was whole on disk (metric checkpoint.save_s).", "s", query.OfMetric(names.TableCheckpointSaveS), dots},
 		curve{"Free on the checkpoints' disk", "Share of the disk that is free (metric checkpoint.disk_free_ratio).", "percentunit", free, share},
 	)

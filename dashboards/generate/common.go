@@ -24,7 +24,7 @@ func hosts() dashboard.VariableModel {
 }
 
 func onePerRun(title, about, unit string, curve query.Curve) *board.Panel {
-	return board.Number(board.Text{Title: title, About: about, Unit: unit}, curve.Last())
+	return board.Number(board.Text{Title: title, About: about, Unit: unit}, curve.Last()).Size(8, 4)
 }
 
 // curve is a metric of training: drawn over steps and, in a folded row, over time.
@@ -42,17 +42,19 @@ func curves(b *board.Board, title string, all ...curve) {
 			look = func(p *board.Panel) *board.Panel { return p }
 		}
 		text := board.Text{Title: c.title, About: c.about, Unit: c.unit}
-		steps = append(steps, look(board.OverSteps(text, c.of.OverSteps())))
-		times = append(times, look(board.OverTime(text, c.of.OverTime())))
+		steps = append(steps, look(board.OverSteps(text, c.of.OverSteps()).ByName()))
+		times = append(times, look(board.OverTime(text, c.of.OverTime()).ByName()))
 	}
 	b.Row(title+", by step", steps...)
 	b.Folded(title+", by time", times...)
 }
 
-func log(p *board.Panel) *board.Panel      { return p.Log() }
-func share(p *board.Panel) *board.Panel    { return p.Range(0, 1) }
-func fromZero(p *board.Panel) *board.Panel { return p.FromZero() }
-func dots(p *board.Panel) *board.Panel     { return p.Dots() }
+func log(p *board.Panel) *board.Panel          { return p.Log() }
+func share(p *board.Panel) *board.Panel        { return p.Range(0, 1) }
+func fromZero(p *board.Panel) *board.Panel     { return p.FromZero() }
+func phased(p *board.Panel) *board.Panel       { return p.FromZero().Phases(phases()) }
+func dotsFromZero(p *board.Panel) *board.Panel { return p.Dots().FromZero() }
+func dots(p *board.Panel) *board.Panel         { return p.Dots() }
 
 // toRun opens a dashboard for the run in a table's row, whose hidden column run_value is the variable's value.
 func toRun(name string) string {

@@ -106,7 +106,7 @@ func engines() *board.Board {
 func latency(title, about, metric string) *board.Panel {
 	return board.OverTime(board.Text{
 		Title: title, Unit: "s", About: about + ": p50, p90 and p99 of what ended in each interval (histogram " + metric + ").",
-	}, timesOf(metric).Percentiles("0.5", "0.9", "0.99")).FromZero().Every("30s")
+	}, timesOf(metric).Percentiles("0.5", "0.9", "0.99")).Percentiles().FromZero().Every("30s")
 }
 
 func byReason() query.Counter {

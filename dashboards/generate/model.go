@@ -16,7 +16,7 @@ func byLayer(title, about, unit, metric string, conditions ...string) *board.Pan
 		Metric: query.Is(metric), Line: query.ByRun(layer),
 		Where: append([]string{query.OfRuns(), query.Tag(names.AttributeRLLayer) + " != ''"}, conditions...),
 	}
-	return board.Heat(board.Text{Title: title, About: about, Unit: unit}, s.OverTime()).Scheme("Turbo")
+	return board.Heat(board.Text{Title: title, About: about, Unit: unit}, s.OverTime()).Scheme("Turbo").Every("1m")
 }
 
 // noLayer takes the values over all layers, where a metric also has one for each.
@@ -34,7 +34,7 @@ func model() *board.Board {
 	b.Row("Now",
 		onePerRun("Null router loss", "Latest loss that steers routers towards null experts (metric moe.router.null_loss).", "short", query.OfMetric(names.TableMOERouterNullLoss).With(noLayer())),
 		onePerRun("Router loss", "Latest loss that steers the routers, by kind (metric moe.router.loss).", "short", query.OfMetric(names.TableMOERouterLoss).By(names.AttributeRLMOELossKind).With(noLayer())),
-		onePerRun("Null ratio", "Latest share of routed slots that null experts took, which compute nothing (metric moe.null_ratio).", "percentunit", query.OfMetric(names.TableMOENullRatio).With(noLayer(), mean())).Size(4, 4),
+		onePerRun("Null ratio", "Latest share of routed slots that null experts took, which compute nothing (metric moe.null_ratio).", "percentunit", query.OfMetric(names.TableMOENullRatio).With(noLayer(), mean())),
 		onePerRun("Recurrence depth", "Latest mean number of passes through the recurrent block (metric recur.depth).", "short", query.OfMetric(names.TableRecurDepth).With(mean())),
 		onePerRun("Greatest forward gain", "Latest greatest amplification of the residual streams by hyper-connections; far above 1 explodes with depth (metric mhc.gain_max).", "short", overLayers(names.TableMhcGainMax, "max")).Lights(board.Green, board.Limit{From: 2, Colour: board.Yellow}, board.Limit{From: 10, Colour: board.Red}),
 		onePerRun("Selected by sparse attention", "Latest share of the context that sparse attention selected (metric gsa.selected_ratio).", "percentunit", query.OfMetric(names.TableGsaSelectedRatio).With(mean())),
@@ -53,18 +53,18 @@ func model() *board.Board {
 		}, query.Sampled{
 			Metric: query.Is(names.TableMOEExpertLoad), Where: []string{query.OfRuns()},
 			Line: query.ByRun("leftPad(JSONExtractString(tags_json, 'rl.expert'), 4, '0')"),
-		}.OverTime()).Scheme("Turbo"),
+		}.OverTime()).Scheme("Turbo").Every("1m"),
 		board.Table(board.Text{
 			Title: "Favourite tokens of experts", Unit: "short",
 			About: "The ten tokens that each expert was sent most often, at the latest step that has them (metric moe.expert.token_count). A token's text is content and is not stored: the number is its place in the vocabulary.",
-		}, favouriteTokens()).Size(12, 10).Column("times", board.Bar(0, 1000)[0]),
+		}, favouriteTokens()).Size(12, 10).Column("times", board.OwnBar()...),
 		board.Heat(board.Text{
 			Title: "Fourier power by subject or bucket", Unit: "short",
 			About: "Spectral power of the routing over the data of a subject or bucket; lanes are subject and frequency (metric moe.fourier.power).",
 		}, query.Sampled{
 			Metric: query.Is(names.TableMOEFourierPower), Where: []string{query.OfRuns()},
 			Line: query.ByRun(query.Tag(names.AttributeRLSubject), query.Tag(names.AttributeRLDataBucket), "leftPad(JSONExtractString(tags_json, 'rl.frequency'), 2, '0')"),
-		}.OverTime()).Scheme("Turbo"),
+		}.OverTime()).Scheme("Turbo").Every("1m").Size(12, 10),
 	)
 	attention(b)
 	return b
@@ -80,8 +80,8 @@ func attention(b *board.Board) {
 	curves(b, "Hyper-connections (mHC)",
 		curve{"Row sum error", "Largest distance of a row sum of the mixing matrix from 1, of the worst layer; near 0 is right (metric mhc.row_sum_err).", "short", overLayers(names.TableMhcRowSumErr, "max"), fromZero},
 		curve{"Column sum error", "Largest distance of a column sum of the mixing matrix from 1, of the worst layer; near 0 is right (metric mhc.col_sum_err).", "short", overLayers(names.TableMhcColSumErr, "max"), fromZero},
-		curve{"Forward gain", "Largest amplification of the streams on the way forward, of the worst layer (metric mhc.gain_max).", "short", overLayers(names.TableMhcGainMax, "max"), log},
-		curve{"Backward gain", "Largest amplification of gradients on the way back, of the worst layer (metric mhc.grad_gain_max).", "short", overLayers(names.TableMhcGradGainMax, "max"), log},
+		curve{"Forward gain", "Largest amplification of the streams on the way forward, of the worst layer (metric mhc.gain_max).", "short", overLayers(names.TableMhcGainMax, "max"), nil},
+		curve{"Backward gain", "Largest amplification of gradients on the way back, of the worst layer (metric mhc.grad_gain_max).", "short", overLayers(names.TableMhcGradGainMax, "max"), nil},
 		curve{"Off-diagonal mass", "Share of the mixing matrix off its diagonal, mean over layers; 0 means that streams do not mix at all (metric mhc.offdiag_mass).", "percentunit", overLayers(names.TableMhcOffdiagMass, "avg"), share},
 		curve{"Similarity of streams", "Similarity of the residual streams, mean over layers; 1 means that they are copies (metric mhc.stream_similarity).", "short", overLayers(names.TableMhcStreamSimilarity, "avg"), share},
 	)

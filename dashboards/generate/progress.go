@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	"github.com/pitwall-otel/pitwall/dashboards/internal/board"
 	"github.com/pitwall-otel/pitwall/dashboards/internal/query"
 	"github.com/pitwall-otel/pitwall/schema/names"
@@ -30,8 +32,8 @@ WHERE {runs}`, "runs", query.OfRuns())),
 		}, milestones()).
 			Column("done", append(board.Bar(0, 1), board.Unit("percentunit"))...).
 			Column("to go", board.Unit("dtdurations")).Column("target tokens", board.Unit("short")).Size(24, 9),
-		board.Bars(board.Text{Title: "Time to milestones, as the run says", About: "Time until a milestone at the present rate, where the trainer sends it (metric milestone.eta_s).", Unit: "dtdurations"}, query.OfMetric(names.TableMilestoneEtaS).By(names.AttributeRLMilestoneName).Last()).Size(12, 8),
-		board.Bars(board.Text{Title: "Way to milestones, as the run says", About: "Share of the way to a milestone in tokens, where the trainer sends it (metric milestone.progress).", Unit: "percentunit"}, query.OfMetric(names.TableMilestoneProgress).By(names.AttributeRLMilestoneName).Last()).Range(0, 1).Size(12, 8),
+		board.Bars(board.Text{Title: "Time to milestones, as the run says", About: "Time until a milestone at the present rate, where the trainer sends it (metric milestone.eta_s).", Unit: "dtdurations"}, query.OfMetric(names.TableMilestoneEtaS).By(names.AttributeRLMilestoneName).Last()).Size(12, 12),
+		board.Bars(board.Text{Title: "Way to milestones, as the run says", About: "Share of the way to a milestone in tokens, where the trainer sends it (metric milestone.progress).", Unit: "percentunit"}, query.OfMetric(names.TableMilestoneProgress).By(names.AttributeRLMilestoneName).Last()).Range(0, 1).Size(12, 12),
 	)
 	curves(b, "Way",
 		curve{"Tokens trained", "Tokens trained on since the first attempt (metric train.tokens_total).", "short", total, fromZero},
@@ -41,10 +43,20 @@ WHERE {runs}`, "runs", query.OfRuns())),
 	b.Row("Buckets over time", board.Lanes(board.Text{
 		Title: "Bucket of each run", Unit: "none",
 		About: "Which bucket of the data mix each run was in, by number (metric data.bucket).",
-	}, query.Sampled{Metric: query.Is(names.TableDataBucket), Line: "run_id", Where: []string{query.OfRuns()}, Within: "max"}.OverTime()).
-		Lights(board.Gray, board.Limit{From: 0, Colour: "semi-dark-blue"}, board.Limit{From: 1, Colour: "semi-dark-green"},
-			board.Limit{From: 2, Colour: "semi-dark-yellow"}, board.Limit{From: 3, Colour: "semi-dark-orange"}, board.Limit{From: 4, Colour: "semi-dark-red"}).Lasting(3600000).Size(24, 6))
+	}, query.Sampled{Metric: query.Is(names.TableDataBucket), Line: "run_id", Where: []string{query.OfRuns()}, Within: "max"}.OverTime(), buckets()...).
+		Lasting(3600000).Size(24, 6))
 	return b
+}
+
+// buckets name the numbers of the first dozen.
+func buckets() []board.Named {
+	colours := []string{"semi-dark-blue", "semi-dark-green", "semi-dark-yellow", "semi-dark-orange", "semi-dark-red", "semi-dark-purple"}
+	var named []board.Named
+	for i := range 12 {
+		number := strconv.Itoa(i)
+		named = append(named, board.Named{Value: number, Text: "bucket " + number, Colour: colours[i%len(colours)]})
+	}
+	return named
 }
 
 func currentBucket() string {

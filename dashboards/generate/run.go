@@ -177,7 +177,7 @@ func runEvents() string {
 	return query.Text(`
 SELECT
     event_time AS time, run_id AS run, attempt, event, step, host, role, rank,
-    concat(attributes['rl.run.status'], attributes['rl.phase'], ' ', attributes['rl.event.metric'], ' ', attributes['error.message']) AS what
+    trimBoth(concat(attributes['rl.run.status'], attributes['rl.phase'], attributes['rl.checkpoint.id'], attributes['rl.milestone.name'], ' ', attributes['rl.event.metric'], ' ', attributes['error.message'])) AS what
 FROM training_observability.run_events
 WHERE {runs} AND {time} AND event IN ({events})
 ORDER BY time DESC

@@ -19,13 +19,14 @@ func byHost(template string) string {
 }
 
 // idlePerStep takes the GPUs that the receiver found processes of a run on, and the steps of that run. What a step says comes
-// with its end, so idle time belongs to the step that ended next.
+// with its end, so idle time belongs to the step that ended next, but for the
+// time between two attempts, which belongs to none.
 func idlePerStep() string {
 	c := countedByGPU(names.TableSysGPURLDeviceIndexIdleS).With("run_id != ''", query.AllOr("run_id", "run_id"))
 	c.Line = "run_id"
 	return query.Text(`
 WITH
-ends AS
+steps AS
 (
     SELECT run_id AS series, step AS at, min(event_time) AS ended
     FROM {points}
@@ -34,6 +35,14 @@ ends AS
       AND {time}
     GROUP BY series, at
 ),
+ends AS
+(
+    SELECT
+        series, at, ended,
+        dateDiff('second', lagInFrame(ended, 1, ended) OVER (PARTITION BY series ORDER BY ended ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), ended) AS took
+    FROM steps
+),
+(SELECT 10 * median(took) FROM ends WHERE took > 0) AS longest,
 idle AS
 ({increases}
 ),
@@ -41,6 +50,7 @@ ifNull((SELECT greatest(1, intDiv(max(at) - min(at), 1000)) FROM ends), 1) AS wi
 SELECT intDiv(at, width) * width AS step, idle.series AS series, sumIf(increase, seconds IS NOT NULL) / width AS value
 FROM idle
 ASOF INNER JOIN ends ON ends.series = idle.series AND idle.event_time <= ends.ended
+WHERE longest IS NULL OR dateDiff('second', idle.event_time, ended) <= longest
 GROUP BY step, series
 ORDER BY step, series`,
 		"increases", c.Increases(), "points", query.Points, "runs", query.AllOr("run_id", "run_id"),

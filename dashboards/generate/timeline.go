@@ -63,21 +63,21 @@ LIMIT 100`))), board.Input("trace_id", "Trace"))
 		About: "The phase that each lane (role and rank) spent most of each interval in, from the spans that have a phase. A hole is time in no phase. Twenty lanes stand on a page.",
 	}, lanes(), phases()...).Size(24, 16).Every("1s"))
 	b.Row("Time of phases",
-		board.OverTime(board.Text{Title: "Time of phases", About: "Mean time that a phase took, over lanes, from spans.", Unit: "s"}, phaseTimes("avg")).FromZero(),
-		board.OverTime(board.Text{Title: "Slowest lane over the median", About: "Time of the slowest lane over that of the median lane, by phase, for phases of two lanes or more: 1 is even, 2 is a straggler of twice the time.", Unit: "short"}, stragglers()).FromZero(),
-		board.OverTime(board.Text{Title: "Share of phases", About: "How the time of all lanes divides over phases, in seconds per interval.", Unit: "s"}, phaseTimes("sum")).Stacked(true),
+		board.OverTime(board.Text{Title: "Time of phases", About: "Mean time that a phase took, over lanes, from spans.", Unit: "s"}, phaseTimes("avg")).Phases(phases()).Joined(60000).FromZero(),
+		board.OverTime(board.Text{Title: "Slowest lane over the median", About: "Time of the slowest lane over that of the median lane, by phase, for phases of two lanes or more: 1 is even, 2 is a straggler of twice the time.", Unit: "short"}, stragglers()).Phases(phases()).Joined(60000).FromZero(),
+		board.OverTime(board.Text{Title: "Share of phases", About: "How the time of all lanes divides over phases, of all time in phases.", Unit: "s"}, phaseTimes("sum")).Phases(phases()).Shares().Every("15s"),
 	)
 	b.Row("Open states", board.Table(board.Text{
 		Title: "States that are open", Unit: "short",
 		About: "States that began and did not end: which lane, in what, since when, and how long it usually takes (event rl.state, view run_state_events); a hang is at the top. since is not before the time of the dashboard. silent is the time since the process last said that it lives.",
 	}, openStates()).
 		Column("age", board.Unit("s")).Column("silent", append(board.Coloured(board.Green, board.Limit{From: 30, Colour: board.Yellow}, board.Limit{From: 120, Colour: board.Red}), board.Unit("s"))...).
-		Column("over expected", append(board.Coloured(board.Green, board.Limit{From: 1.5, Colour: board.Yellow}, board.Limit{From: 3, Colour: board.Red}), board.Digits(1))...).Size(24, 8))
+		Column("over expected", append(board.Coloured(board.Green, board.Limit{From: 1.5, Colour: board.Yellow}, board.Limit{From: 3, Colour: board.Red}), board.Digits(1), board.Unit("suffix:x"))...).Size(24, 8))
 	b.Row("Slowest spans", board.Table(board.Text{
 		Title: "Slowest spans", Unit: "short",
 		About: "The longest spans of the time; the trace id opens the trace below.",
 	}, slowest()).
-		Column("duration", append(board.Bar(0, 600), board.Unit("s"))...).
+		Column("duration", append(board.OwnBar(), board.Unit("s"))...).
 		Column("trace", board.Linked("Show the trace", "/d/pitwall-timeline?var-trace_id=${__data.fields.trace:percentencode}&${run_id:queryparam}&${__url_time_range}")))
 	b.Row("Trace", board.Trace(board.Text{
 		Title: "Trace", Unit: "none",

@@ -35,8 +35,8 @@ func training() *board.Board {
 	)
 	curves(b, "Loss",
 		curve{"Loss", "Loss that the optimiser minimised, mean over ranks (metric loss).", "short", loss, nil},
-		curve{"Loss t+1", "Cross entropy of the next token in nats (metric train.loss, horizon 1).", "short", horizon("1"), log},
-		curve{"Loss t+2", "Cross entropy of the token after the next one in nats, of the multi-token-prediction head (metric train.loss, horizon 2).", "short", horizon("2"), log},
+		curve{"Loss t+1", "Cross entropy of the next token in nats (metric train.loss, horizon 1).", "short", horizon("1"), nil},
+		curve{"Loss t+2", "Cross entropy of the token after the next one in nats, of the multi-token-prediction head (metric train.loss, horizon 2).", "short", horizon("2"), nil},
 		curve{"Validation loss", "Cross entropy on data that is not trained on, in nats, by data set (metric val.loss).", "short", validation, dots},
 		curve{"Policy loss", "Policy-gradient term of the loss; it swings around 0 in a healthy run (metric rl.loss.policy).", "short", query.OfMetric(names.RLLossPolicy).With(mean()), nil},
 		curve{"Values that are not finite", "Losses that were NaN or infinite, per step; anything above 0 deserves a look (metric rl.nonfinite.count).", "short", nonfinite, fromZero},
@@ -47,7 +47,7 @@ func training() *board.Board {
 		curve{"Tokens trained", "Tokens trained on since the first attempt (metric train.tokens_total); the highest of all ranks.", "short", total, fromZero},
 		curve{"Step time", "Wall time of a step, of the slowest rank (metric rl.step.duration).", "s", duration, fromZero},
 		curve{"Model FLOPs utilisation", "What the model needs per second over what the accelerators could do at best (metric rl.mfu).", "percentunit", query.OfMetric(names.RLMFU), share},
-		curve{"Time of phases", "How long each phase of a step took, of the slowest rank (metric rl.phase.duration by rl.phase).", "s", query.OfMetric(names.RLPhaseDuration).By(names.AttributeRLPhase).With(mean()).Taking("max"), fromZero},
+		curve{"Time of phases", "How long each phase of a step took, of the slowest rank (metric rl.phase.duration by rl.phase).", "s", query.OfMetric(names.RLPhaseDuration).By(names.AttributeRLPhase).With(mean()).Taking("max"), phased},
 	)
 	curves(b, "Optimiser",
 		curve{"Gradient norm", "Norm of the gradient before clipping; spikes come before a diverging loss (metric rl.grad_norm).", "short", query.OfMetric(names.RLGradNorm).With(mean()), log},

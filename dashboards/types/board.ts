@@ -16,7 +16,7 @@ type Json<T> = unknown extends T ? T
   : T extends object ? { [K in keyof T]: Json<T[K]> }
   : never;
 
-type Field = Omit<schema.FieldConfig, 'custom'>;
+type Field = Omit<schema.FieldConfig, 'custom'> & FieldGap;
 
 // Grafana types the value of an override as any; what it overrides has a type.
 type Override<Custom> =
@@ -52,6 +52,9 @@ export type Board = Json<Omit<schema.Dashboard, 'panels' | 'templating' | 'annot
 }>;
 
 // Gaps of the schema: Grafana writes and reads these, and the schema does not have them.
+
+// The range of a column's own values instead of all columns'.
+type FieldGap = { fieldMinMax?: boolean };
 
 // The state timeline has both settings in its editor, as the time series has.
 type StateTimelineGap = { spanNulls?: boolean | number; insertNulls?: boolean | number };

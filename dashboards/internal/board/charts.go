@@ -15,7 +15,7 @@ const seriesName = "${__field.labels.series}"
 // lines are called as the columns are.
 func OverTime(text Text, sql string) *Panel {
 	p := newPanel("timeseries", text, FormatTimeSeries, sql, 8, 8)
-	p.Options = timeseries.Options{Legend: legend("lastNotNull", "max"), Tooltip: tooltip()}
+	p.Options = timeseries.Options{Legend: byMost(), Tooltip: tooltip()}
 	p.defaults().Custom = &timeseries.FieldConfig{
 		DrawStyle: cog.ToPtr(common.GraphDrawStyleLine), LineWidth: new(1.0), FillOpacity: new(8.0),
 		ShowPoints: cog.ToPtr(common.VisibilityModeAuto), PointSize: new(4.0),
@@ -26,9 +26,22 @@ func OverTime(text Text, sql string) *Panel {
 	return p
 }
 
-// Columns says that the lines are the query's columns, by their names.
+// Columns says that the lines are the query's columns least, median and most.
 func (p *Panel) Columns() *Panel {
 	p.defaults().DisplayName = nil
+	return p.Column("least", Fixed("light-blue")).Column("median", Fixed(Green)).Column("most", Fixed("orange"))
+}
+
+// Joined joins points that are at most so many milliseconds apart.
+func (p *Panel) Joined(milliseconds float64) *Panel {
+	p.defaults().Custom.(*timeseries.FieldConfig).SpanNulls = &common.BoolOrFloat64{Float64: new(milliseconds)}
+	return p
+}
+
+// Shares stacks the lines of a panel over time to the whole.
+func (p *Panel) Shares() *Panel {
+	p.Stacked(false)
+	p.defaults().Custom.(*timeseries.FieldConfig).Stacking.Mode = cog.ToPtr(common.StackingModePercent)
 	return p
 }
 

@@ -35,6 +35,25 @@ func (p *Panel) TrafficLight() *Panel {
 	return p.Lights(Red, Limit{0.3, Yellow}, Limit{0.7, Green})
 }
 
+// ByName gives a line its colour by its name: the same run has the same colour in all panels.
+func (p *Panel) ByName() *Panel {
+	p.defaults().Color = &dashboard.FieldColor{Mode: dashboard.FieldColorModeIdPaletteClassicByName}
+	return p
+}
+
+// Percentiles colours lines whose names end in p50, p90 and the like.
+func (p *Panel) Percentiles() *Panel {
+	return p.Series("/p(10|50)$/", Fixed(Green)).Series("/p90$/", Fixed(Yellow)).Series("/p99$/", Fixed(Red))
+}
+
+// Phases colours lines by the ends of their names.
+func (p *Panel) Phases(phases []Named) *Panel {
+	for _, phase := range phases {
+		p.Series("/(^| )"+phase.Text+"$/", Fixed(phase.Colour))
+	}
+	return p
+}
+
 // Neutral is one colour for every value.
 func (p *Panel) Neutral() *Panel { return p.Lights(Blue) }
 

@@ -23,7 +23,7 @@ func newPanel(kind string, text Text, format Format, sql string, width, height u
 	p.FieldConfig = &dashboard.FieldConfigSource{
 		Defaults: dashboard.FieldConfig{
 			Unit: new(text.Unit), NoValue: new(noData), Mappings: []dashboard.ValueMapping{noDataMapping()},
-			Color: &dashboard.FieldColor{Mode: dashboard.FieldColorModeIdPaletteClassicByName},
+			Color: &dashboard.FieldColor{Mode: dashboard.FieldColorModeIdPaletteClassic},
 		},
 		Overrides: []dashboard.DashboardFieldConfigSourceOverrides{},
 	}
@@ -82,6 +82,14 @@ func (p *Panel) Link(title, url string) *Panel {
 	return p
 }
 
+// Series sets properties of the series whose names match a regular expression.
+func (p *Panel) Series(pattern string, properties ...Property) *Panel {
+	p.FieldConfig.Overrides = append(p.FieldConfig.Overrides, dashboard.DashboardFieldConfigSourceOverrides{
+		Matcher: dashboard.MatcherConfig{Id: "byRegexp", Options: pattern}, Properties: properties,
+	})
+	return p
+}
+
 // Column sets properties of one column or series by its name.
 func (p *Panel) Column(name string, properties ...Property) *Panel {
 	p.FieldConfig.Overrides = append(p.FieldConfig.Overrides, dashboard.DashboardFieldConfigSourceOverrides{
@@ -101,6 +109,13 @@ func legend(calcs ...string) common.VizLegendOptions {
 	if len(calcs) > 0 {
 		l.DisplayMode, l.Calcs = common.LegendDisplayModeTable, calcs
 	}
+	return l
+}
+
+// byMost is a legend whose first line is the highest.
+func byMost() common.VizLegendOptions {
+	l := legend("lastNotNull", "max")
+	l.SortBy, l.SortDesc = new("Max"), new(true)
 	return l
 }
 

@@ -33,6 +33,11 @@ func Coloured(first string, limits ...Limit) []Property {
 		Property{Id: "color", Value: map[string]string{"mode": "thresholds"}})
 }
 
+// Fixed is the colour of a line.
+func Fixed(colour string) Property {
+	return Property{Id: "color", Value: map[string]string{"mode": "fixed", "fixedColor": colour}}
+}
+
 // Filled fills the cells with their colour.
 func Filled() []Property {
 	return []Property{{Id: "custom.cellOptions", Value: map[string]string{"type": "color-background", "mode": "basic"}}}
@@ -40,9 +45,12 @@ func Filled() []Property {
 
 // Bar draws a bar in the cells of the column, from least to most.
 func Bar(least, most float64) []Property {
-	return []Property{
-		{Id: "custom.cellOptions", Value: map[string]string{"type": "gauge", "mode": "basic"}},
-		{Id: "min", Value: least},
-		{Id: "max", Value: most},
-	}
+	return []Property{gauge(), {Id: "min", Value: least}, {Id: "max", Value: most}}
+}
+
+// OwnBar draws a bar in the cells of the column, over the column's own range.
+func OwnBar() []Property { return []Property{gauge(), {Id: "fieldMinMax", Value: true}} }
+
+func gauge() Property {
+	return Property{Id: "custom.cellOptions", Value: map[string]string{"type": "gauge", "mode": "basic"}}
 }

@@ -1,9 +1,12 @@
 package board
 
 import (
+	"strings"
+
 	"github.com/grafana/grafana-foundation-sdk/go/bargauge"
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
 	"github.com/grafana/grafana-foundation-sdk/go/stat"
 	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
@@ -51,6 +54,18 @@ func Table(text Text, sql string) *Panel {
 		Align: common.FieldTextAlignmentAuto, Inspect: true, Filterable: new(true),
 		CellOptions: &common.TableCellOptions{TableAutoCellOptions: common.NewTableAutoCellOptions()},
 	}
+	// A text that looks like a number is none.
+	p.FieldConfig.Overrides = append(p.FieldConfig.Overrides, dashboard.DashboardFieldConfigSourceOverrides{
+		Matcher: dashboard.MatcherConfig{Id: "byType", Options: "string"}, Properties: []Property{Unit("string")},
+	})
+	for _, c := range []struct {
+		name  string
+		width int
+	}{{"time", 170}, {"run", 210}, {"step", 80}, {"attempt", 80}, {"rank", 80}, {"layer", 80}, {"expert", 80}, {"k", 60}} {
+		if strings.Contains(sql, " AS "+c.name) || strings.Contains(sql, " "+c.name+",") {
+			p.Column(c.name, Width(c.width))
+		}
+	}
 	return p
 }
 
@@ -94,7 +109,11 @@ func Lanes(text Text, sql string, named ...Named) *Panel {
 	custom.SpanNulls = &statetimeline.BoolOrUint32{Bool: new(false)}
 	p.defaults().Custom = custom
 	p.defaults().DisplayName = new(seriesName)
-	return p.Lights(Gray).Names(named...)
+	// Not by thresholds: Grafana then merges equal values by their threshold's text and does not look at the names. And no name for
+	// null: it would be drawn as a state.
+	p.defaults().Color = &dashboard.FieldColor{Mode: dashboard.FieldColorModeIdFixed, FixedColor: new(Gray)}
+	p.defaults().Mappings = []dashboard.ValueMapping{valueMapping(named)}
+	return p
 }
 
 // Lasting lets a lane's state last over so many milliseconds without a value, where values do not come in every interval.

@@ -26,7 +26,8 @@ func checkPanel(f *findings, p Panel) {
 	if p.FieldConfig.Defaults.Unit == "" {
 		f.add(where, "has no unit")
 	}
-	if p.FieldConfig.Defaults.NoValue == "" || !mapsNull(p) {
+	// A state timeline would draw a named null as a state; a hole is what it should be.
+	if p.FieldConfig.Defaults.NoValue == "" || p.Type != "state-timeline" && !mapsNull(p) {
 		f.add(where, "does not say what stands for no data: want noValue and a mapping of null+nan")
 	}
 	if (p.Datasource != Datasource{datasourceType, datasourceUID}) {
