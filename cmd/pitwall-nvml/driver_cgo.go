@@ -80,7 +80,7 @@ func (d *driver) start() {
 		d.mu.Unlock()
 		time.Sleep(d.options.initRetry) //nolint:forbidigo // nobody waits for this goroutine: it ends with the process
 		if status != nvml.StatusNoLibrary {
-			again("the driver could not be started: " + errorText(lib, ret)) // the library stays loaded, maybe an old one
+			os.Exit(exitAgain) // the library stays loaded, maybe an old one; the header has said what is wrong
 		}
 	}
 }

@@ -35,7 +35,8 @@ type Client struct {
 
 	mu       sync.Mutex
 	helper   *helper // nil while none runs
-	down     string  // why none runs, until one answers
+	down     end     // why none runs, until one answers
+	last     answered
 	since    time.Time
 	restarts int
 

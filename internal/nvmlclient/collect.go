@@ -36,9 +36,7 @@ func (c *Client) collect(ctx context.Context, request nvml.Request, started time
 	c.mu.Lock()
 	h := c.helper
 	snapshot := nvml.Snapshot{Status: nvml.StatusStarting, StatusSince: c.since, Restarts: c.restarts}
-	if c.down != "" {
-		snapshot.Status, snapshot.StatusError = nvml.StatusNoHelper, c.down
-	}
+	c.without(&snapshot, c.down)
 	c.mu.Unlock()
 	if h == nil || !h.ready() {
 		return snapshot
@@ -47,7 +45,9 @@ func (c *Client) collect(ctx context.Context, request nvml.Request, started time
 	x, err := h.ask(ctx, wire.Ask{ID: c.nextID, Classes: request.Classes})
 	select {
 	case <-h.gone: // in the middle of it
-		snapshot.Status, snapshot.StatusError = nvml.StatusNoHelper, h.exit().why
+		c.mu.Lock()
+		c.without(&snapshot, h.exit())
+		c.mu.Unlock()
 		return snapshot
 	default:
 	}
@@ -56,7 +56,7 @@ func (c *Client) collect(ctx context.Context, request nvml.Request, started time
 		return snapshot
 	}
 	c.silent = 0
-	c.answers(h)
+	c.answers(h, x.header)
 	fill(&snapshot, x.header)
 	if snapshot.Status == nvml.StatusStarting {
 		c.initialising(h, &snapshot)
@@ -77,12 +77,39 @@ func fill(s *nvml.Snapshot, header *wire.Header) {
 	s.Helper = header.Usage
 }
 
-// answers notes that the helper works.
-func (c *Client) answers(h *helper) {
+// answered is the last thing that a helper said of the driver, but that it starts.
+type answered struct {
+	status nvml.Status
+	since  time.Time
+	err    string
+}
+
+// answers notes that the helper works, and what it says of the driver.
+func (c *Client) answers(h *helper, header *wire.Header) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.helper == h {
-		c.down = ""
+		c.down = end{}
+	}
+	if header.Status != nvml.StatusStarting {
+		c.last = answered{header.Status, header.StatusSince, header.StatusError}
+	}
+}
+
+// retries says that a helper ended only to try a driver again that cannot start. That is no news: it goes on for as long as
+// the driver is so.
+func (c *Client) retries(e end) bool {
+	return e.again && c.last.status != nvml.StatusOK && c.last.status != ""
+}
+
+// without says in s why there is no helper, if so.
+func (c *Client) without(s *nvml.Snapshot, e end) {
+	switch {
+	case e.why == "":
+	case c.retries(e):
+		s.Status, s.StatusSince, s.StatusError = c.last.status, c.last.since, c.last.err
+	default:
+		s.Status, s.StatusError = nvml.StatusNoHelper, e.why
 	}
 }
 

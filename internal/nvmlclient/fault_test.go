@@ -41,6 +41,24 @@ func TestInitFails(t *testing.T) {
 	}
 }
 
+// TestStatusWhileInitIsTriedAgain holds the reason while the helper is started anew, which a driver that cannot start needs
+// again and again: it is one trouble, not two in turn.
+func TestStatusWhileInitIsTriedAgain(t *testing.T) {
+	nvmltest.Script(t, two, "init=9")
+	c := newClient(t)
+	c.args = []string{"-init-retry=20ms"}
+	started(t, c)
+	first := eventually(t, c, status(nvml.StatusNoDriver))
+	eventually(t, c, func(s nvml.Snapshot) bool {
+		require.Contains(t, []nvml.Status{nvml.StatusNoDriver, nvml.StatusStarting}, s.Status, s.StatusError)
+		if s.Status == nvml.StatusNoDriver {
+			require.Equal(t, first.StatusError, s.StatusError)
+		}
+		return s.Restarts > 3
+	})
+	require.Empty(t, c.Events(), "trying again is no news")
+}
+
 func TestInitHangs(t *testing.T) {
 	replace := nvmltest.Script(t, two, "init_hang=0")
 	c := newClient(t)

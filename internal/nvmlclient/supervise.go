@@ -36,8 +36,10 @@ func (c *Client) supervise(ctx context.Context) error {
 			wait.Reset()
 		}
 		pause := wait.NextBackOff()
-		c.ended(end.why)
-		if end.again {
+		retries := c.ended(end)
+		if retries {
+			c.logger.Debug("The GPU helper tries the driver again", zap.Duration("after", pause))
+		} else if end.again {
 			c.logger.Info("The GPU helper asks to be started again", zap.String("reason", end.why), zap.Duration("after", pause))
 		} else {
 			c.logger.Warn("The GPU helper does not run; starting it again", zap.String("reason", end.why), zap.Duration("after", pause))
@@ -61,12 +63,12 @@ func (c *Client) run(ctx context.Context) end {
 	}
 	c.mu.Lock()
 	c.helper = h
-	restarted, why := c.restarts > 0, c.down
+	before, news := c.down, c.restarts > 0 && !c.retries(c.down)
 	c.mu.Unlock()
-	if restarted {
+	if news {
 		c.emit(nvml.Event{
 			Kind: nvml.EventHelperStarted, Time: time.Now(), Key: nvml.Key{Index: -1, MIG: -1},
-			GPUInstance: -1, ComputeInstance: -1, Text: why,
+			GPUInstance: -1, ComputeInstance: -1, Text: before.why,
 		})
 	}
 	select {
@@ -90,13 +92,14 @@ func (c *Client) start() (*helper, error) {
 	return startHelper(program, args, log, c.emit)
 }
 
-// ended notes that no helper runs.
-func (c *Client) ended(why string) {
+// ended notes that no helper runs, and says whether that is only to try the driver again.
+func (c *Client) ended(e end) (retries bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.helper = nil
-	if c.down == "" {
+	if c.down.why == "" {
 		c.since = time.Now()
 	}
-	c.down = why
+	c.down = e
+	return c.retries(e)
 }
