@@ -31,6 +31,7 @@ type instance struct {
 	driven           bool // by a metrics pipeline's clock
 	next             consumer.Logs
 	cancel           context.CancelFunc
+	abandoned        chan struct{} // closed when nobody waits for the driver's end, so that its events have none
 	done             sync.WaitGroup
 
 	status  *statusReports
@@ -82,9 +83,18 @@ func (i *instance) start() {
 		i.done.Go(func() { i.records.run(ctx) })
 	}
 	i.driver.Start()
+	i.abandoned = make(chan struct{})
 	i.done.Go(func() {
-		for event := range i.driver.Events() {
-			i.heard(event)
+		for {
+			select {
+			case event, open := <-i.driver.Events():
+				if !open {
+					return
+				}
+				i.heard(event)
+			case <-i.abandoned:
+				return
+			}
 		}
 	})
 	if !i.driven {
@@ -95,6 +105,9 @@ func (i *instance) start() {
 func (i *instance) stop(ctx context.Context) error {
 	i.cancel()
 	err := i.driver.Shutdown(ctx)
+	if ctx.Err() != nil {
+		close(i.abandoned)
+	}
 	i.done.Wait()
 	return err
 }

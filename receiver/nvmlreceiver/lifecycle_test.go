@@ -76,6 +76,24 @@ func TestLogsWithoutMetrics(t *testing.T) {
 	require.NoError(t, l.Shutdown(t.Context()))
 }
 
+// stuck is a driver that does not end.
+type stuck struct{ *script }
+
+func (stuck) Shutdown(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestShutdownDoesNotWaitLongerThanItMay(t *testing.T) {
+	open := func(*Config, *zap.Logger) source { return stuck{newScript()} }
+	l, err := newFactory(open).CreateLogs(t.Context(), receivertest.NewNopSettings(metadata.Type), fastConfig(t), consumertest.NewNop())
+	require.NoError(t, err)
+	require.NoError(t, l.Start(t.Context(), componenttest.NewNopHost()))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, l.Shutdown(ctx), context.Canceled)
+}
+
 func TestTwoReceiversHaveTwoDrivers(t *testing.T) {
 	var d drivers
 	factory := newFactory(d.open)
