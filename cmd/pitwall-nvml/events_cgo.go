@@ -46,13 +46,43 @@ func newEvents(lib *library, p *pipe) *events {
 	return e
 }
 
-// register asks for all that the GPU can report. It is called on the GPU's thread.
+// eventTypes are NVML's bits of what is worth reporting. Clocks, performance states and repaired bits are not: metrics tell
+// them, and they come so often that they would crowd out the others.
+func eventTypes() []struct {
+	kind nvml.EventKind
+	bit  uint64
+} {
+	return []struct {
+		kind nvml.EventKind
+		bit  uint64
+	}{
+		{nvml.EventXid, gonvml.EventTypeXidCriticalError},
+		{nvml.EventDoubleBitECC, gonvml.EventTypeDoubleBitEccError},
+		{nvml.EventMIGConfig, gonvml.EventMigConfigChange},
+		{nvml.EventSingleBitECCStorm, gonvml.EventTypeSingleBitEccErrorStorm},
+		{nvml.EventDRAMRetirement, gonvml.EventTypeDramRetirementEvent},
+		{nvml.EventDRAMRetirementFailure, gonvml.EventTypeDramRetirementFailure},
+		{nvml.EventNonFatalPoison, gonvml.EventTypeNonFatalPoisonError},
+		{nvml.EventFatalPoison, gonvml.EventTypeFatalPoisonError},
+		{nvml.EventUnavailable, gonvml.EventTypeGpuUnavailableError},
+		{nvml.EventRecoveryAction, gonvml.EventTypeGpuRecoveryAction},
+	}
+}
+
+// register asks for what the GPU can report of that. It is called on the GPU's thread.
 func (e *events) register(g *gpu, handle gonvml.Device, device nvml.Device) {
 	if e.set == nil {
 		return
 	}
-	types, r := handle.GetSupportedEventTypes()
-	if r != gonvml.SUCCESS || types == gonvml.EventTypeNone {
+	supported, r := handle.GetSupportedEventTypes()
+	if r != gonvml.SUCCESS {
+		return
+	}
+	var types uint64
+	for _, t := range eventTypes() {
+		types |= supported & t.bit
+	}
+	if types == gonvml.EventTypeNone {
 		return
 	}
 	e.mu.Lock()
@@ -99,26 +129,11 @@ func (e *events) report(got gonvml.EventData) {
 	if known {
 		event.Key, event.UUID, event.PCIBusID = from.device.Key, from.device.UUID, from.device.PCIBusID
 	}
-	for kind, bit := range [...]uint64{
-		nvml.EventXid:                   gonvml.EventTypeXidCriticalError,
-		nvml.EventSingleBitECC:          gonvml.EventTypeSingleBitEccError,
-		nvml.EventDoubleBitECC:          gonvml.EventTypeDoubleBitEccError,
-		nvml.EventPerformanceState:      gonvml.EventTypePState,
-		nvml.EventClock:                 gonvml.EventTypeClock,
-		nvml.EventPowerSource:           gonvml.EventTypePowerSourceChange,
-		nvml.EventMIGConfig:             gonvml.EventMigConfigChange,
-		nvml.EventSingleBitECCStorm:     gonvml.EventTypeSingleBitEccErrorStorm,
-		nvml.EventDRAMRetirement:        gonvml.EventTypeDramRetirementEvent,
-		nvml.EventDRAMRetirementFailure: gonvml.EventTypeDramRetirementFailure,
-		nvml.EventNonFatalPoison:        gonvml.EventTypeNonFatalPoisonError,
-		nvml.EventFatalPoison:           gonvml.EventTypeFatalPoisonError,
-		nvml.EventUnavailable:           gonvml.EventTypeGpuUnavailableError,
-		nvml.EventRecoveryAction:        gonvml.EventTypeGpuRecoveryAction,
-	} {
-		if bit == 0 || got.EventType&bit == 0 {
+	for _, t := range eventTypes() {
+		if got.EventType&t.bit == 0 {
 			continue
 		}
-		event.Kind = nvml.EventKind(kind)
+		event.Kind = t.kind
 		if event.Kind == nvml.EventXid {
 			event.Data = got.EventData
 			if e.lib.has("nvmlEventSetWait_v2") {

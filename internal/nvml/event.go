@@ -9,11 +9,7 @@ type EventKind uint8
 // it finds with what it found before.
 const (
 	EventXid                   EventKind = iota + 1 // Event.Data is the Xid
-	EventSingleBitECC                               // repaired
 	EventDoubleBitECC                               // data was lost
-	EventPerformanceState                           // it changed
-	EventClock                                      // it changed
-	EventPowerSource                                // plugged in or out
 	EventMIGConfig                                  // the split into MIG devices changed
 	EventSingleBitECCStorm                          // many repaired errors
 	EventDRAMRetirement                             // a page or row was taken out of use

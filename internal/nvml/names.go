@@ -43,7 +43,7 @@ func (a Absent) String() string {
 
 // String returns the event's name for logs.
 func (k EventKind) String() string {
-	return word(float64(k), "", "xid", "single_bit_ecc", "double_bit_ecc", "performance_state", "clock", "power_source",
+	return word(float64(k), "", "xid", "double_bit_ecc",
 		"mig_config", "single_bit_ecc_storm", "dram_retirement", "dram_retirement_failure", "non_fatal_poison",
 		"fatal_poison", "unavailable", "recovery_action", "lost", "found", "stale", "answers", "mig_changed",
 		"helper_started")

@@ -55,9 +55,9 @@ func TestProgramsThatAreNotTheHelper(t *testing.T) {
 	for name, tt := range map[string]struct{ path, why string }{
 		"missing":         {"/nowhere/pitwall-nvml", "no program pitwall-nvml"},
 		"says garbage":    {script("yes"), "frame is too long"},
-		"another version": {script(`printf '\002\000\000\000\001\143\001'; sleep 60`), "it is of another version than the collector: speaks 99"},
-		"malformed":       {script(`printf '\001\000\000\000\001\001'; sleep 60`), "malformed frame"},
-		"unknown frame":   {script(`printf '\000\000\000\000\011'; sleep 60`), "malformed frame: of kind 9"},
+		"another version": {script(`printf '\002\000\000\000\001\143\001'; exec sleep 60`), "it is of another version than the collector: speaks 99"},
+		"malformed":       {script(`printf '\001\000\000\000\001\002'; exec sleep 60`), "malformed frame"},
+		"unknown frame":   {script(`printf '\000\000\000\000\011'; exec sleep 60`), "malformed frame: of kind 9"},
 		"fails": {
 			script("echo 'symbol lookup error: undefined symbol: nvmlX' >&2; exit 127"),
 			"pitwall-nvml ended: exit status 127: symbol lookup error: undefined symbol: nvmlX",

@@ -101,7 +101,6 @@ func (i *instance) hear(e nvml.Event) {
 		})
 		return
 	default:
-		// Clocks, performance states, single repaired bits: the metrics say it.
 		return
 	}
 	i.reportOn(d, r)

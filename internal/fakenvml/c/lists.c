@@ -217,6 +217,7 @@ struct event {
 	uint gi, ci;
 };
 static struct device registered[MAX_GPUS], *where[MAX_GPUS];
+static ull wanted[MAX_GPUS];
 static int told;
 
 int nvmlEventSetCreate(void **out) {
@@ -235,8 +236,9 @@ int nvmlDeviceGetSupportedEventTypes(dev d, ull *out) {
 	return OK;
 }
 int nvmlDeviceRegisterEvents(dev d, ull types, void *set) {
-	(void)types, (void)set;
+	(void)set;
 	registered[d->gpu] = *d;
+	wanted[d->gpu] = types;
 	where[d->gpu] = d;
 	return OK;
 }
@@ -251,6 +253,7 @@ int nvmlEventSetWait_v2(void *set, struct event *out, uint ms) {
 		if (!v || sscanf(v, "%lf %d %llu %llu %d %d", &from, &gpu, &type, &data, &gi, &ci) != 6 || now_s() < from) continue;
 		if (gpu >= MAX_GPUS || (gpu >= 0 && !where[gpu])) continue;
 		told++;
+		if (gpu >= 0 && !(type & wanted[gpu])) continue;
 		*out = (struct event){gpu < 0 ? NULL : where[gpu], type, data, gi, ci};
 		return OK;
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // Version is of the frames' contents.
-const Version = 1
+const Version = 2
 
 // MaxFrame bounds a frame's payload, in bytes. A GPU with 7 MIG devices and 10,000 processes takes a quarter of it.
 const MaxFrame = 1 << 20
