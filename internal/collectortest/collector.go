@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pitwall-otel/pitwall/internal/enginetest"
+	"github.com/pitwall-otel/pitwall/internal/repository"
 )
 
 const (
@@ -53,13 +54,14 @@ type Collector struct {
 // merged over it in order, as further --config files would be. Nothing runs before Start.
 func New(t *testing.T, config string, overrides ...string) *Collector {
 	t.Helper()
-	root := repository(t)
+	root, err := repository.Root()
+	require.NoError(t, err)
 	c := &Collector{
 		Dir: t.TempDir(), Password: password(),
 		GRPC: enginetest.FreeAddress(t), HTTP: enginetest.FreeAddress(t), SQL: enginetest.FreeAddress(t), Health: enginetest.FreeAddress(t), Telemetry: enginetest.FreeAddress(t),
 		Engines: enginetest.FreeAddress(t), t: t, binary: filepath.Join(root, "bin", "pitwall"),
 	}
-	_, err := os.Stat(c.binary)
+	_, err = os.Stat(c.binary)
 	require.NoError(t, err, "run make deps build first")
 
 	shipped, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(config)))
@@ -217,20 +219,6 @@ func (c *Collector) Query(sql string) (string, error) {
 		return "", errors.New(response.Status + ": " + answer)
 	}
 	return answer, nil
-}
-
-// repository returns the folder with go.mod above the test's own.
-func repository(t *testing.T) string {
-	t.Helper()
-	folder, err := os.Getwd()
-	require.NoError(t, err)
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-		require.NotEqual(t, filepath.Dir(folder), folder, "no go.mod above the test")
-		folder = filepath.Dir(folder)
-	}
 }
 
 func port(address string) string {

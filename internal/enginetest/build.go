@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pitwall-otel/pitwall/internal/repository"
 )
 
 // program is what Start runs: the engine's server and its library.
@@ -20,7 +22,7 @@ type program struct {
 
 // build is one memory per process, which is what sync.OnceValue is for; nothing changes it afterwards.
 var build = sync.OnceValue(func() program {
-	root, err := repositoryRoot()
+	root, err := repository.Root()
 	if err != nil {
 		return program{err: err}
 	}
@@ -66,21 +68,4 @@ func libraryPackage() string {
 		return "lib-linux-x64-gnu"
 	}
 	return "lib-linux-" + runtime.GOARCH + "-gnu"
-}
-
-// repositoryRoot is the first folder above the tests that holds go.mod.
-func repositoryRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no go.mod above the tests")
-		}
-		dir = filepath.Dir(dir)
-	}
 }

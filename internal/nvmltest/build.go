@@ -3,7 +3,6 @@ package nvmltest
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pitwall-otel/pitwall/internal/fakenvml"
+	"github.com/pitwall-otel/pitwall/internal/repository"
 )
 
 // built is a program and why there is none.
@@ -100,7 +100,7 @@ func must(t testing.TB, b built) string {
 
 // locked builds in bin/test while no other test process does: `go test ./...` runs one per package.
 func locked(build func(root, dir string) built) built {
-	root, err := repositoryRoot()
+	root, err := repository.Root()
 	if err != nil {
 		return built{err: err}
 	}
@@ -117,21 +117,4 @@ func locked(build func(root, dir string) built) built {
 		return built{err: fmt.Errorf("locking %s: %w", lock.Name(), err)}
 	}
 	return build(root, dir)
-}
-
-// repositoryRoot is the first folder above the tests that holds go.mod.
-func repositoryRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("no go.mod above the tests")
-		}
-		dir = filepath.Dir(dir)
-	}
 }
