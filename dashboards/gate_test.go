@@ -67,7 +67,7 @@ func TestRulesHold(t *testing.T) {
 	assert.Empty(t, strings.Join(lint.Check(parsed(t), registry), "\n"))
 }
 
-// Grafana's own types, through its Go SDK: unknown fields, missing ones, wrong types. test/panels has the stronger check with
+// Grafana's own types, through its Go SDK: unknown fields, missing ones, wrong types. dashboards/types has the stronger check with
 // the TypeScript types.
 func TestGrafanaReadsThem(t *testing.T) {
 	plugins.RegisterDefaultPlugins()

@@ -19,8 +19,8 @@ func OverTime(text Text, sql string) *Panel {
 	p.defaults().Custom = &timeseries.FieldConfig{
 		DrawStyle: cog.ToPtr(common.GraphDrawStyleLine), LineWidth: new(1.0), FillOpacity: new(8.0),
 		ShowPoints: cog.ToPtr(common.VisibilityModeAuto), PointSize: new(4.0),
-		// Points that come rarely are joined up to an hour apart; a longer gap stays one.
-		SpanNulls: &common.BoolOrFloat64{Float64: new(3600000.0)},
+		// Points are joined over a few minutes; what stopped for longer must not look as if it slowed down.
+		SpanNulls: &common.BoolOrFloat64{Float64: new(300000.0)},
 	}
 	p.defaults().DisplayName = new(seriesName)
 	return p
@@ -56,11 +56,12 @@ func (p *Panel) Stacked(bars bool) *Panel {
 	return p
 }
 
-// Dots draws points without lines: for what is measured now and then.
+// Dots draws points, and lines between those up to an hour apart: for what is measured now and then.
 func (p *Panel) Dots() *Panel {
 	switch c := p.defaults().Custom.(type) {
 	case *timeseries.FieldConfig:
 		c.ShowPoints, c.PointSize = cog.ToPtr(common.VisibilityModeAlways), new(6.0)
+		p.Joined(3600000)
 	case *xychart.FieldConfig:
 		c.Show = cog.ToPtr(xychart.XYShowModePointsAndLines)
 	}
