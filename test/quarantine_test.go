@@ -95,6 +95,7 @@ func operationsSQL(t *testing.T) []string {
 	text, err := os.ReadFile(filepath.Join("..", "docs", "operations.md"))
 	require.NoError(t, err)
 	_, section, _ := strings.Cut(string(text), "\n## Quarantine")
+	section, _, _ = strings.Cut(section, "\n## ")
 	var statements []string
 	for {
 		_, rest, found := strings.Cut(section, "```sql\n")

@@ -85,7 +85,10 @@ func (r *engineReceiver) Start(ctx context.Context, host component.Host) error {
 	}
 	// A router's list is where it is; elsewhere the headers of the configuration have no business.
 	r.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	r.scraper = scrape.NewClient(r.client, scrape.Options{Timeout: r.cfg.ClientConfig.Timeout, MaxBytes: r.cfg.MaxBodySize})
+	r.scraper = scrape.NewClient(r.client, scrape.Options{
+		Timeout: r.cfg.ClientConfig.Timeout, MaxBytes: r.cfg.MaxBodySize,
+		Confidential: len(r.cfg.Headers) > 0 || r.cfg.Auth.HasValue(),
+	})
 	if r.discovery, err = newDiscovery(&r.cfg.Targets, r.client); err != nil {
 		return err
 	}

@@ -24,6 +24,9 @@ type Options struct {
 	Timeout time.Duration
 	// MaxBytes bounds the body after decompression.
 	MaxBytes int64
+	// Confidential says that the client adds headers or credentials: then errors show nothing of an answer, since servers
+	// repeat what they were asked with.
+	Confidential bool
 }
 
 // DefaultOptions fit a router in front of 64 engines.
@@ -98,8 +101,8 @@ func (c *Client) Get(ctx context.Context, address string) (*Page, error) {
 	page, failed := c.page(ctx, resp, wire)
 	if failed != nil {
 		failed.Status = resp.StatusCode
-		if req.URL.User != nil || req.URL.RawQuery != "" {
-			failed.Excerpt = "" // servers repeat what they were asked for
+		if c.options.Confidential || req.URL.User != nil || req.URL.RawQuery != "" {
+			failed.Excerpt = ""
 		}
 		return nil, failed
 	}

@@ -312,3 +312,19 @@ func TestErrorsHoldNoCredentials(t *testing.T) {
 		assert.EqualError(t, err, "address: not an http or https URL", address)
 	}
 }
+
+// A server repeats headers that only the client's configuration knows.
+func TestErrorsHoldNothingOfConfidentialAnswers(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "nothing for the holder of token hush", http.StatusForbidden)
+	})
+	options := scrape.DefaultOptions()
+	_, err := client(t, options).Get(t.Context(), server.URL)
+	assert.ErrorContains(t, err, "hush")
+
+	options.Confidential = true
+	_, err = client(t, options).Get(t.Context(), server.URL)
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "hush")
+	assert.Contains(t, err.Error(), "the answer is 403")
+}
