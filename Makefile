@@ -22,7 +22,7 @@ gofumpt := mvdan.cc/gofumpt
 golangci-lint := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 # Commands that list packages of ours: all but the generated main; those that run without the built programs; the rest.
-OURS := go list -f '{{.Dir}}' ./... | grep -v '/cmd/pitwall$$'
+OURS := go list -tags $(TAGS),pitwall_nvml_stub -f '{{.Dir}}' ./... | grep -v '/cmd/pitwall$$'
 UNIT := go list ./... | grep -vE '/pitwall/(test|cmd)(/|$$)'
 SYSTEM := go list ./test/... ./cmd/... | grep -v '/test/distribution$$'
 METADATA = $(shell find $(wildcard receiver processor connector exporter extension internal) -name metadata.yaml -not -path '*/testdata/*' | sort)
