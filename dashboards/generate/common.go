@@ -53,6 +53,8 @@ func log(p *board.Panel) *board.Panel          { return p.Log() }
 func share(p *board.Panel) *board.Panel        { return p.Range(0, 1) }
 func fromZero(p *board.Panel) *board.Panel     { return p.FromZero() }
 func phased(p *board.Panel) *board.Panel       { return p.FromZero().Phases(phases()) }
+func wide(p *board.Panel) *board.Panel         { return p.Size(24, 8) }
+func wideDots(p *board.Panel) *board.Panel     { return p.Dots().Size(24, 8) }
 func dotsFromZero(p *board.Panel) *board.Panel { return p.Dots().FromZero() }
 func dots(p *board.Panel) *board.Panel         { return p.Dots() }
 

@@ -32,9 +32,9 @@ func model() *board.Board {
 		runs(), attempts())
 	events(b)
 	b.Row("Now",
-		onePerRun("Null router loss", "Latest loss that steers routers towards null experts (metric moe.router.null_loss).", "short", query.OfMetric(names.TableMOERouterNullLoss).With(noLayer())),
-		onePerRun("Router loss", "Latest loss that steers the routers, by kind (metric moe.router.loss).", "short", query.OfMetric(names.TableMOERouterLoss).By(names.AttributeRLMOELossKind).With(noLayer())),
-		onePerRun("Null ratio", "Latest share of routed slots that null experts took, which compute nothing (metric moe.null_ratio).", "percentunit", query.OfMetric(names.TableMOENullRatio).With(noLayer(), mean())),
+		onePerRun("NULL router loss", "Latest loss that steers routers towards null experts (metric moe.router.null_loss).", "short", query.OfMetric(names.TableMOERouterNullLoss).With(noLayer())),
+		board.Bars(board.Text{Title: "Router loss", About: "Latest loss that steers the routers, by kind (metric moe.router.loss).", Unit: "short"}, query.OfMetric(names.TableMOERouterLoss).By(names.AttributeRLMOELossKind).With(noLayer()).Last()).Size(8, 4),
+		onePerRun("NULL ratio", "Latest share of routed slots that null experts took, which compute nothing (metric moe.null_ratio).", "percentunit", query.OfMetric(names.TableMOENullRatio).With(noLayer(), mean())),
 		onePerRun("Recurrence depth", "Latest mean number of passes through the recurrent block (metric recur.depth).", "short", query.OfMetric(names.TableRecurDepth).With(mean())),
 		onePerRun("Greatest forward gain", "Latest greatest amplification of the residual streams by hyper-connections; far above 1 explodes with depth (metric mhc.gain_max).", "short", overLayers(names.TableMhcGainMax, "max")).Lights(board.Green, board.Limit{From: 2, Colour: board.Yellow}, board.Limit{From: 10, Colour: board.Red}),
 		onePerRun("Selected by sparse attention", "Latest share of the context that sparse attention selected (metric gsa.selected_ratio).", "percentunit", query.OfMetric(names.TableGsaSelectedRatio).With(mean())),
@@ -43,7 +43,7 @@ func model() *board.Board {
 		curve{"NULL router loss", "Loss that steers routers towards the wanted share of null experts, mean over layers (metric moe.router.null_loss).", "short", query.OfMetric(names.TableMOERouterNullLoss).With(noLayer()), nil},
 		curve{"MoE router loss", "Losses that steer the routers, by kind, mean over layers (metric moe.router.loss).", "short", query.OfMetric(names.TableMOERouterLoss).By(names.AttributeRLMOELossKind).With(noLayer()), nil},
 		curve{"NULL ratio", "Share of routed slots that null experts took; it is compute saved (metric moe.null_ratio).", "percentunit", query.OfMetric(names.TableMOENullRatio).With(mean()), share},
-		curve{"Imbalance of experts", "How far the load of the expert with most tokens is above an even one; 0 is balanced, 1 is twice the even load (metric moe.load.max_vio).", "short", query.OfMetric(query.Fill(names.TableMOELoadRLMOEViolationVio, names.AttributeRLMOEViolation, "max")).Taking("max"), nil},
+		curve{"Imbalance of experts", "How far the load of the expert with most tokens is above an even one; 0 is balanced, 1 is twice the even load (metric moe.load.max_vio).", "short", query.OfMetric(query.Fill(names.TableMOELoadRLMOEViolationVio, names.AttributeRLMOEViolation, "max")).Taking("max"), wide},
 	)
 	b.Row("Experts by layer and subject",
 		byLayer("NULL ratio by layer", "Share of routed slots that null experts took, a lane for each layer (metric moe.null_ratio).", "percentunit", names.TableMOENullRatio, mean()).Colours("Turbo", false, 0, 1),

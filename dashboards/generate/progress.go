@@ -17,7 +17,7 @@ func progress() *board.Board {
 	b.Row("Now",
 		board.Number(board.Text{Title: "Current bucket", About: "Bucket of the data mix that the run is in: its name, and without one its number (metric data.bucket, tag rl.data.bucket).", Unit: "string"}, currentBucket()).Words(),
 		onePerRun("Tokens trained", "Tokens that the run has trained on since its first attempt (metric train.tokens_total).", "short", total),
-		board.Number(board.Text{Title: "Token/s", About: "Increase of the trained tokens over the last hour of the time, per second (metric train.tokens_total).", Unit: "short"}, tokenRate("rate")),
+		board.Number(board.Text{Title: "Token/s", About: "Increase of the trained tokens over the last hour of the time, per second (metric train.tokens_total).", Unit: "short"}, tokenRate("rate")).Size(8, 4),
 		onePerRun("Step", "Highest step of the run (metric loss).", "none", query.OfMetric(names.TableLoss).Scaled("toFloat64(step)")),
 		onePerRun("Epoch", "Pass over the data that the run is in (metric rl.progress.epoch).", "short", query.OfMetric(names.RLProgressEpoch)),
 		board.Number(board.Text{Title: "Milestones reached", About: "Milestones of the run that were reached (events rl.milestone).", Unit: "none"}, query.Text(`

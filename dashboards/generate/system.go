@@ -42,7 +42,7 @@ func system() *board.Board {
 		board.Heat(board.Text{Title: "GPU utilisation by host and device", About: "Share of time in which a kernel ran, in percent, a lane for each GPU (metrics sys.gpu.*.util_percent). Red lanes among green ones wait for something.", Unit: "percent"}, use.OverTime()).Colours("RdYlGn", false, 0, 100).Size(16, 10).Every("30s"),
 		spread("GPU utilisation", "Share of time in which a kernel ran, in percent (metrics sys.gpu.*.util_percent).", "percent", use).Range(0, 100).Size(8, 10),
 		board.OverTime(board.Text{Title: "GPU idle time", About: "Seconds per second in which utilisation was below the threshold of idling, added up over the GPUs of each host: 8 is eight idle GPUs (counters sys.gpu.*.idle_s).", Unit: "s"}, byHost(names.TableSysGPURLDeviceIndexIdleS)).FromZero().Every("30s").Size(12, 8),
-		board.OverSteps(board.Text{Title: "Idle GPU-seconds per step", About: "Seconds of each step in which GPUs of the run idled, added up over its GPUs (counters sys.gpu.*.idle_s of GPUs with processes of the run; steps by metrics loss and rl.step.duration).", Unit: "s"}, idlePerStep()).FromZero().Size(12, 8),
+		board.OverSteps(board.Text{Title: "Idle GPU-seconds per step", About: "Seconds of each step in which GPUs of the run idled, added up over its GPUs (counters sys.gpu.*.idle_s of GPUs with processes of the run; steps by metrics loss and rl.step.duration).", Unit: "s"}, idlePerStep()).ByName().FromZero().Size(12, 8),
 		spread("GPU memory", "Share of GPU memory in use, in percent (metrics sys.gpu.*.mem_percent).", "percent", ofGPU(names.TableSysGPURLDeviceIndexMemPercent)).Range(0, 100).Size(12, 8),
 		spread("SM activity", "Share of the streaming multiprocessors that had work, in percent; says more than utilisation (metrics sys.gpu.*.sm_active_percent).", "percent", ofGPU(names.TableSysGPURLDeviceIndexSmActivePercent)).Range(0, 100).Size(12, 8),
 	)
@@ -51,7 +51,7 @@ func system() *board.Board {
 		spread("GPU temperature", "Temperature of the GPU (metrics sys.gpu.*.temp_c).", "celsius", ofGPU(names.TableSysGPURLDeviceIndexTempC)),
 		board.OverTime(board.Text{Title: "Throttled time", About: "Seconds per second in which clocks were held down, added up over the GPUs of each host: 1 is one GPU all the time (counters sys.gpu.*.throttled_s). The table beside it says which and why.", Unit: "s"}, byHost(names.TableSysGPURLDeviceIndexThrottledS)).FromZero().Every("30s"),
 		board.Table(board.Text{Title: "Why GPUs were throttled", About: "Seconds in the time that a reason held clocks down, by GPU; thermal and power brake reasons want somebody to look (counters sys.gpu.*.throttle.*_s).", Unit: "s"}, throttled()).Size(12, 8),
-		board.Table(board.Text{Title: "GPU errors", About: "Xid errors of the driver, ECC errors and NVLink errors by GPU (counters sys.gpu.*.xid.*, .ecc.volatile.*, .nvlink_errors.*). Uncorrected ones and any Xid want somebody to look.", Unit: "short"}, gpuErrors()).Column("since the driver started", board.Width(190)).Size(12, 8),
+		board.Table(board.Text{Title: "GPU errors", About: "Xid errors of the driver, ECC errors and NVLink errors by GPU (counters sys.gpu.*.xid.*, .ecc.volatile.*, .nvlink_errors.*). In all is since the driver started, new in the time. Uncorrected ones and any Xid want somebody to look.", Unit: "short"}, gpuErrors()).Size(12, 8),
 	)
 	transfers(b)
 	machines(b)

@@ -81,16 +81,16 @@ func gpuErrors() string {
 SELECT
     {gpu} AS gpu,
     extract(metric, '^sys[.]gpu[.][0-9]+[.](.*)$') AS error,
-    argMax(value, event_time) AS "since the driver started",
-    greatest(0, "since the driver started" - min(value)) AS "new in the time",
+    argMax(value, event_time) AS "in all",
+    greatest(0, "in all" - min(value)) AS "new",
     max(event_time) AS seen
 FROM {points}
 WHERE {hosts}
       AND ({xid} OR {ecc} OR {nvlink})
       AND {time}
 GROUP BY gpu, error
-HAVING "since the driver started" > 0
-ORDER BY "new in the time" DESC, "since the driver started" DESC
+HAVING "in all" > 0
+ORDER BY "new" DESC, "in all" DESC
 LIMIT 200`,
 		"gpu", gpu, "points", query.Points, "hosts", query.OfHosts(), "time", query.InTime,
 		"xid", query.AnyOf(names.TableSysGPURLDeviceIndexXidNvidiaGPUXid),
