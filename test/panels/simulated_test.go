@@ -51,7 +51,9 @@ func (s *stack) settle(t *testing.T) {
 		if counted != before {
 			before, since = counted, time.Now()
 		}
-		return time.Since(since) > 3*time.Second
+		// The ledger is written every ten seconds, and a rate takes two of its rows.
+		said := s.run(t, `SELECT uniqExact(event_time) >= 3 FROM training_observability.metric_points WHERE metric = 'pitwall.points.accepted'`)
+		return time.Since(since) > 3*time.Second && strings.TrimSpace(said) == "1"
 	}, 2*time.Minute, 500*time.Millisecond)
 }
 
