@@ -124,6 +124,19 @@ func TestXidBeforeTheFirstCollection(t *testing.T) {
 	checkAttributes(t, b)
 }
 
+// Its errors say what a GPU is that has never answered.
+func TestXidOfAGPUThatHasNotAnswered(t *testing.T) {
+	b := newBench(t, nil)
+	silent := &gpu{nvml.Device{Key: nvml.Key{Index: 0, MIG: -1}, Minor: -1, GPUInstance: -1, ComputeInstance: -1, State: nvml.DeviceStale}}
+	b.collectAfter(0, answer(silent))
+	b.heard(happened(nvml.EventXid, 79))
+	require.Len(t, b.events(), 2)
+	record := b.logs.AllLogs()[1].ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0)
+	id, _ := record.Attributes().Get("hw.id")
+	assert.Equal(t, h100(0).UUID, id.AsString())
+	requireValue(t, 1, b.collectAfter(10*time.Second, answer(silent)), "nvidia.gpu.xid.errors", "hw.id="+h100(0).UUID, "nvidia.gpu.xid=79")
+}
+
 // A driver that stops answering leaves the error to be told all the same, and too many are told at once.
 func TestXidsOfAGPUThatNoCollectionSees(t *testing.T) {
 	b := newBench(t, func(cfg *Config) { cfg.MaxEventsPerMinute = 2 * maxUnplaced })

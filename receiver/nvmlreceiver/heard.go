@@ -51,6 +51,9 @@ func (i *instance) hearUnplaced() {
 
 func (i *instance) hear(e nvml.Event) {
 	d := i.deviceOf(e)
+	if d.uuid == "" && e.UUID != "" { // a GPU that has not answered yet
+		d.uuid, d.id = e.UUID, e.UUID
+	}
 	r := report{at: e.Time, what: d.id}
 	switch e.Kind {
 	case nvml.EventXid:

@@ -100,7 +100,7 @@ func TestLostGPUOnTheHelper(t *testing.T) {
 }
 
 func TestEventsOnTheHelper(t *testing.T) {
-	b := onHelper(t, "h100", "event.0=1 3 8 79 -1 -1") // type 8 is nvmlEventTypeXidCriticalError
+	b := onHelper(t, "h100", "event.0=0 3 8 79 -1 -1") // type 8 is nvmlEventTypeXidCriticalError, from the first moment on
 	b.settled(b.has("hw.gpu.utilization"))
 	select {
 	case event := <-b.instance.driver.Events():
