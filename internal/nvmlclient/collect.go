@@ -2,7 +2,9 @@ package nvmlclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/pitwall-otel/pitwall/internal/nvml"
@@ -152,6 +154,12 @@ func (h *helper) ask(ctx context.Context, ask wire.Ask) (*exchange, error) {
 		_ = h.in.SetWriteDeadline(deadline)
 	}
 	if _, err := h.in.Write(wire.AppendAsk(nil, ask)); err != nil {
+		if !errors.Is(err, os.ErrDeadlineExceeded) { // it has ended, and how is about to be known
+			select {
+			case <-h.gone:
+			case <-ctx.Done():
+			}
+		}
 		return x, err
 	}
 	for !h.complete(x) {

@@ -37,11 +37,12 @@ func (c *Client) supervise(ctx context.Context) error {
 		}
 		pause := wait.NextBackOff()
 		retries := c.ended(end)
-		if retries {
+		switch {
+		case retries:
 			c.logger.Debug("The GPU helper tries the driver again", zap.Duration("after", pause))
-		} else if end.again {
+		case end.again:
 			c.logger.Info("The GPU helper asks to be started again", zap.String("reason", end.why), zap.Duration("after", pause))
-		} else {
+		default:
 			c.logger.Warn("The GPU helper does not run; starting it again", zap.String("reason", end.why), zap.Duration("after", pause))
 		}
 		select {
