@@ -111,6 +111,34 @@ func TestPanels(t *testing.T) {
 			}
 		}
 	})
+
+	// Last, because it breaks the table: a column that goes away is found by each panel that needs it.
+	t.Run("a column that is dropped fails its panels", func(t *testing.T) {
+		s.run(t, "ALTER TABLE "+database+".metric_points DROP COLUMN tags_json")
+		failed := 0
+		for _, d := range boards {
+			for _, p := range d.queried() {
+				v := &viewer{source, run.window, everything(d), map[string]bool{}}
+				_, err := v.ask(t, p)
+				if slices.ContainsFunc(p.Targets, func(q target) bool { return strings.Contains(q.RawSQL, "tags_json") }) {
+					assert.ErrorContains(t, err, "tags_json", "%s: %s", d.UID, p.Title)
+					failed++
+				} else {
+					assert.NoError(t, err, "%s: %s", d.UID, p.Title)
+				}
+			}
+		}
+		assert.Greater(t, failed, 50)
+	})
+}
+
+// everything chooses one value for each variable without asking for options.
+func everything(d dashboard) selection {
+	chosen := selection{}
+	for _, variable := range d.Templating.List {
+		chosen[variable.Name] = []string{"*"}
+	}
+	return chosen
 }
 
 // golden compares with testdata/NAME.golden, or writes it.
