@@ -2,6 +2,8 @@
 // Grafana's front end does, macros as the ClickHouse data source does, and the answer becomes data frames through
 // Grafana's own plugin SDK. A panel that would be blank, has a wrong column or fails, fails a test here.
 //
+// testdata/coverage-*.golden say which panels show something of which engine version and which training framework.
+//
 // It is a module of its own: Grafana's SDK brings some 280 modules that nothing else of ours needs. It reads the committed
 // JSON in dashboards/ and starts the programs in bin/ (make deps build); it imports nothing of the main module.
 //

@@ -23,7 +23,8 @@ type stack struct {
 	sql, otlp, health, engines, password string
 }
 
-func startStack(t *testing.T) *stack {
+// startStack starts it with config/single-node.yaml and, over it, overrides in YAML.
+func startStack(t *testing.T, overrides ...string) *stack {
 	t.Helper()
 	s := &stack{sql: freeAddress(t), otlp: freeAddress(t), health: freeAddress(t), engines: freeAddress(t), password: rand.Text()}
 	dir := t.TempDir()
@@ -41,7 +42,11 @@ func startStack(t *testing.T) *stack {
 	binary, err := filepath.Abs(filepath.Join(root, "bin", "pitwall"))
 	require.NoError(t, err)
 	said := &bytes.Buffer{}
-	collector := exec.Command(binary, "--config", config)
+	arguments := []string{"--config", config}
+	for _, override := range overrides {
+		arguments = append(arguments, "--config", "yaml:"+override)
+	}
+	collector := exec.Command(binary, arguments...)
 	collector.Dir, collector.Stdout, collector.Stderr = dir, said, said
 	collector.Env = append(os.Environ(), "PITWALL_CLICKHOUSE_PASSWORD="+s.password)
 	collector.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
