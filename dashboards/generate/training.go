@@ -18,7 +18,7 @@ func training() *board.Board {
 		runs(), attempts())
 	events(b)
 	loss := query.OfMetric(names.TableLoss)
-	validation := query.OfMetric(names.TableValLoss).By(names.AttributeRLDataset)
+	validation := query.OfMetric(names.TableValLoss).By(names.AttributeRLDataset, names.AttributeRLHorizon)
 	tokens := query.OfMetric(names.TableTrainThroughput).With(query.Tag(names.AttributeRLScope) + " != 'gpu'")
 	batches := query.OfMetric(names.TableTrainBatchRate)
 	total := query.OfMetric(names.TableTrainTokensTotal).Taking("max")
@@ -27,7 +27,7 @@ func training() *board.Board {
 
 	b.Row("Now",
 		onePerRun("Loss", "Latest loss that the optimiser minimised, of each run (metric loss).", "short", loss),
-		onePerRun("Validation loss", "Latest loss on data that is not trained on, in nats, by data set (metric val.loss).", "short", validation),
+		onePerRun("Validation loss", "Latest loss on data that is not trained on, in nats, by data set and horizon, how many tokens ahead (metric val.loss).", "short", validation),
 		onePerRun("Token/s", "Latest throughput of the whole run in tokens per second (metric train.throughput, without the values per GPU).", "short", tokens),
 		onePerRun("Batch/s", "Latest batches trained per second (metric train.batch_rate).", "short", batches),
 		onePerRun("Tokens trained", "Tokens that the run has trained on since its first attempt, the highest value seen (metric train.tokens_total).", "short", total),
@@ -37,7 +37,7 @@ func training() *board.Board {
 		curve{"Loss", "Loss that the optimiser minimised, mean over ranks (metric loss).", "short", loss, nil},
 		curve{"Loss t+1", "Cross entropy of the next token in nats (metric train.loss, horizon 1).", "short", horizon("1"), nil},
 		curve{"Loss t+2", "Cross entropy of the token after the next one in nats, of the multi-token-prediction head (metric train.loss, horizon 2).", "short", horizon("2"), nil},
-		curve{"Validation loss", "Cross entropy on data that is not trained on, in nats, by data set (metric val.loss).", "short", validation, dots},
+		curve{"Validation loss", "Cross entropy on data that is not trained on, in nats, by data set and horizon, how many tokens ahead (metric val.loss).", "short", validation, dots},
 		curve{"Policy loss", "Policy-gradient term of the loss; it swings around 0 in a healthy run (metric rl.loss.policy).", "short", query.OfMetric(names.RLLossPolicy).With(mean()), nil},
 		curve{"Values that are not finite", "Losses that were NaN or infinite, per step; anything above 0 deserves a look (metric rl.nonfinite.count).", "short", nonfinite, fromZero},
 	)

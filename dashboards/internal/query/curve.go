@@ -104,24 +104,28 @@ GROUP BY time, series
 ORDER BY time, series`)
 }
 
-// Last gives series and value: of each line the point with the highest step of the latest attempt.
+// Last gives series and value: of each line the points with the highest step of the latest attempt, those of several ranks,
+// layers or whatever else the line does not tell apart taken together as in the curve.
 func (c Curve) Last() string {
 	return c.fill(`
-SELECT line AS series, argMaxOrNull(latest, (attempt, place)) AS value
+SELECT line AS series, {over}OrNull(latest) AS value
 FROM
 (
-    SELECT {line} AS line, {attempt} AS attempt, place, latest
+    SELECT line, latest, at, max(at) OVER (PARTITION BY line) AS newest
     FROM
     (
-        SELECT
-            run_id, tags_json, max((step, event_time)) AS place,
-            argMaxOrNullIf({value}, (step, event_time), isFinite({value})) AS latest
-        FROM {points}
-        WHERE {rows}
-        GROUP BY run_id, tags_json
+        SELECT {line} AS line, ({attempt}, highest) AS at, latest
+        FROM
+        (
+            SELECT run_id, tags_json, max(step) AS highest, argMaxOrNullIf({value}, (step, event_time), isFinite({value})) AS latest
+            FROM {points}
+            WHERE {rows}
+            GROUP BY run_id, tags_json, host, rank
+        )
+        WHERE {tags}
     )
-    WHERE {tags}
 )
+WHERE at = newest
 GROUP BY series
 ORDER BY series`)
 }
