@@ -43,6 +43,17 @@ func fleet(metric string) query.Counter {
 	return c
 }
 
+// promptTokens are those of inference.tokens.prompt, and of inference.tokens.prefill where an engine has not the former:
+// SGLang up to 0.5.9 and vLLM up to 0.10.
+func promptTokens() query.Counter {
+	c := fleet(names.InferenceTokensPrompt)
+	c.Metric = query.Any(names.InferenceTokensPrompt, names.InferenceTokensPrefill)
+	return c.With(query.Fill(`({prompt} OR (run_id, {engine}) NOT IN (
+          SELECT run_id, {engine} FROM {points} WHERE {run} AND {prompt} AND {time}))`,
+		"run", query.AllOr("run_id", "run_id"), "prompt", query.Is(names.InferenceTokensPrompt), "engine", query.Tag(names.AttributeServiceInstanceID),
+		"points", query.Points, "time", query.InTime))
+}
+
 func timesOf(metric string) query.Histogram {
 	return query.Histogram{Metric: metric, Line: "''", Where: chosenEngines()}
 }
@@ -70,7 +81,7 @@ func engines() *board.Board {
 	)
 	b.Row("Fleet",
 		rate("Token/s generated", "Tokens generated per second by all engines (rate of counter inference.tokens.output).", "short", fleet(names.InferenceTokensOutput)),
-		rate("Token/s of prompts", "Prompt tokens per second of all engines (rate of counter inference.tokens.prompt).", "short", fleet(names.InferenceTokensPrompt)),
+		rate("Token/s of prompts", "Prompt tokens per second of all engines (rate of counter inference.tokens.prompt; of inference.tokens.prefill, which counts repeated work too, for engines that have only that).", "short", promptTokens()),
 		rate("Requests ended/s", "Requests that ended per second, by reason where the engine says it (rate of counter inference.requests.finished).", "reqps", byReason()),
 		latency("Time to the first token", "From a request's arrival to its first token, of all engines", names.GenAIServerTimeToFirstToken),
 		latency("Time between tokens", "Between two tokens of a request, of all engines", names.InferenceInterTokenLatency),

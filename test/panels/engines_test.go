@@ -30,7 +30,7 @@ func TestEngineVersions(t *testing.T) {
 	golden(t, "coverage-engines", c.String())
 	c.requireCore(t, []string{
 		"Running (stat)", "Waiting (stat)", "Fullest KV cache (stat)", "Running requests (timeseries)", "Waiting requests (timeseries)",
-		"KV cache in use (timeseries)", "Token/s generated (timeseries)", "Time to the first token (timeseries)", "Time of requests (timeseries)",
+		"KV cache in use (timeseries)", "Token/s generated (timeseries)", "Token/s of prompts (timeseries)", "Time to the first token (timeseries)", "Time of requests (timeseries)",
 	}, nil)
 }
 
