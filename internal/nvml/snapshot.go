@@ -146,7 +146,8 @@ type Process struct {
 	ComputeInstance int // -1 for none
 }
 
-// ProcessSample is how much of a GPU a process used lately, each in %.
+// ProcessSample is how much of a GPU a process used lately, each in %. JPEG and optical flow are told by a call only that
+// go-nvml 0.13.3 does not have.
 type ProcessSample struct {
 	PID     uint32
 	Time    time.Time // of the sample
@@ -154,6 +155,4 @@ type ProcessSample struct {
 	Memory  uint32
 	Encoder uint32
 	Decoder uint32
-	JPEG    uint32 // newer drivers, else 0
-	OFA     uint32 // newer drivers, else 0
 }

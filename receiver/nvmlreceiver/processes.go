@@ -144,8 +144,6 @@ func (r *recorder) processUtilization(s nvml.ProcessSample) {
 		{"memory", s.Memory},
 		{"encoder", s.Encoder},
 		{"decoder", s.Decoder},
-		{"jpeg", s.JPEG},
-		{"ofa", s.OFA},
 	} {
 		if e.percent <= 100 {
 			r.mb.RecordNvidiaGpuProcessUtilizationDataPoint(r.ts, float64(e.percent)/100, r.id, r.index, int64(s.PID), e.name, options...)

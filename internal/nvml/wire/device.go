@@ -87,7 +87,7 @@ func appendDevice(b []byte, d *nvml.Device) []byte {
 	for _, p := range d.ProcessUtilization {
 		b = binary.AppendUvarint(b, uint64(p.PID))
 		b = appendTime(b, p.Time)
-		for _, v := range [...]uint32{p.SM, p.Memory, p.Encoder, p.Decoder, p.JPEG, p.OFA} {
+		for _, v := range [...]uint32{p.SM, p.Memory, p.Encoder, p.Decoder} {
 			b = binary.AppendUvarint(b, uint64(v))
 		}
 	}
@@ -132,7 +132,7 @@ func (r *reader) device(d *nvml.Device) {
 	for i := range d.ProcessUtilization {
 		p := &d.ProcessUtilization[i]
 		p.PID, p.Time = uint32(r.uvarint()), r.time()
-		for _, v := range [...]*uint32{&p.SM, &p.Memory, &p.Encoder, &p.Decoder, &p.JPEG, &p.OFA} {
+		for _, v := range [...]*uint32{&p.SM, &p.Memory, &p.Encoder, &p.Decoder} {
 			*v = uint32(r.uvarint())
 		}
 	}

@@ -39,7 +39,7 @@ func answer() Answer {
 				{PID: 1, GPUInstance: -1, ComputeInstance: -1},
 			},
 			ProcessUtilization: []nvml.ProcessSample{
-				{PID: 1, Time: time.UnixMicro(1_760_000_000_000_001), SM: 100, Memory: 2, Encoder: 3, Decoder: 4, JPEG: 5, OFA: 6},
+				{PID: 1, Time: time.UnixMicro(1_760_000_000_000_001), SM: 100, Memory: 2, Encoder: 3, Decoder: 4},
 			},
 		},
 		{Key: nvml.Key{Index: 3, MIG: 6, VGPU: 9}, ParentUUID: "GPU-1", MIGProfile: "1g.18gb", State: nvml.DeviceLost, Error: "é\xff"},
