@@ -18,6 +18,7 @@ func training() *board.Board {
 		runs(), attempts())
 	events(b)
 	loss := query.OfMetric(names.TableLoss)
+	losses := query.Curve{Metric: query.Any(names.TableLoss, names.RLLossPolicy), Line: query.ByRun()}
 	validation := query.OfMetric(names.TableValLoss).By(names.AttributeRLDataset, names.AttributeRLHorizon)
 	tokens := query.OfMetric(names.TableTrainThroughput).With(query.Tag(names.AttributeRLScope) + " != 'gpu'")
 	batches := query.OfMetric(names.TableTrainBatchRate)
@@ -31,7 +32,7 @@ func training() *board.Board {
 		onePerRun("Token/s", "Latest throughput of the whole run in tokens per second (metric train.throughput, without the values per GPU).", "short", tokens),
 		onePerRun("Batch/s", "Latest batches trained per second (metric train.batch_rate).", "short", batches),
 		onePerRun("Tokens trained", "Tokens that the run has trained on since its first attempt, the highest value seen (metric train.tokens_total).", "short", total),
-		onePerRun("Step", "Step that the run has reached (highest step of metric loss).", "none", loss.Scaled("toFloat64(step)").Taking("max")),
+		onePerRun("Step", "Step that the run has reached (highest step of metric loss, or of rl.loss.policy where that is all that the run logs).", "none", losses.Scaled("toFloat64(step)").Taking("max")),
 	)
 	curves(b, "Loss",
 		curve{"Loss", "Loss that the optimiser minimised, mean over ranks (metric loss).", "short", loss, nil},
