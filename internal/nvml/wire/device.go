@@ -36,7 +36,7 @@ const (
 	smallestDevice  = 25
 	smallestReading = 3
 	smallestProcess = 6
-	smallestSample  = 8
+	smallestSample  = 6
 )
 
 func appendKey(b []byte, k nvml.Key) []byte {
