@@ -1,3 +1,5 @@
+//go:build previews
+
 package panels
 
 import (
@@ -23,11 +25,9 @@ type picture struct {
 	Panels    map[int]data.Frames `json:"panels"`
 }
 
-// TestFrames writes UID.json for every dashboard, of an hour of the simulation. make previews runs it.
+// TestFrames writes UID.json for every dashboard, of an hour of the simulation. make previews runs it, with the tag.
 func TestFrames(t *testing.T) {
-	if *frames == "" {
-		t.Skip("writes files, asked for with -frames FOLDER")
-	}
+	require.NotEmpty(t, *frames, "-frames FOLDER")
 	s := startStack(t)
 	source, run := s.dataSource(t), simulate(t, s)
 	require.Eventually(t, func() bool {
