@@ -5,12 +5,11 @@ import (
 	"hash/maphash"
 )
 
-// family is what HELP, TYPE and UNIT lines said under one name.
+// family is what TYPE lines said under one name.
 type family struct {
-	name       []byte
-	help, unit []byte
-	kind       Type
-	typed      bool
+	name  []byte
+	kind  Type
+	typed bool
 }
 
 // families finds the family that a sample belongs to. Names are compared with colon and underscore as the same letter:
@@ -34,7 +33,7 @@ func newFamilies(limit int, openMetrics bool) families {
 	}
 }
 
-// declare returns the family of a metadata line's name; nil when there are too many.
+// declare returns the family of a TYPE line's name; nil when there are too many.
 func (f *families) declare(name []byte) *family {
 	key := f.key(name)
 	if i, ok := f.index[key]; ok {

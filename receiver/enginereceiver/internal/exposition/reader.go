@@ -115,17 +115,9 @@ func (r *Reader) read() bool {
 			r.last, kind = r.parser.Type()
 			r.setType(r.last, kind)
 		case textparse.EntryHelp:
-			var text []byte
-			r.last, text = r.parser.Help()
-			if fam := r.declare(r.last); fam != nil {
-				fam.help = text
-			}
+			r.last, _ = r.parser.Help()
 		case textparse.EntryUnit:
-			var text []byte
-			r.last, text = r.parser.Unit()
-			if fam := r.declare(r.last); fam != nil {
-				fam.unit = text
-			}
+			r.last, _ = r.parser.Unit()
 		case textparse.EntryComment:
 			r.last = r.parser.Comment()
 		case textparse.EntryInvalid, textparse.EntryHistogram: // not in text
@@ -152,22 +144,6 @@ func (r *Reader) Labels(dst []Label) []Label {
 	return dst
 }
 
-// Help returns the HELP text of the current sample's family, nil without one. It stays good until the body is reused.
-func (r *Reader) Help() []byte {
-	if r.family < 0 {
-		return nil
-	}
-	return r.families.list[r.family].help
-}
-
-// Unit returns the UNIT of the current sample's family, which only OpenMetrics has.
-func (r *Reader) Unit() []byte {
-	if r.family < 0 {
-		return nil
-	}
-	return r.families.list[r.family].unit
-}
-
 // Bad returns the lines that were skipped so far.
 func (r *Reader) Bad() Bad { return r.bad }
 
@@ -183,14 +159,6 @@ func (r *Reader) setType(name []byte, kind model.MetricType) {
 	if !agrees {
 		r.reject(BadTypeConflict, r.pos+r.offset())
 	}
-}
-
-func (r *Reader) declare(name []byte) *family {
-	fam := r.families.declare(name)
-	if fam == nil {
-		r.reject(LimitFamilies, r.pos+r.offset())
-	}
-	return fam
 }
 
 // identify fills the sample from its series. It reports false for a sample over a limit.

@@ -152,14 +152,3 @@ func TestContentTypesAreNotBelieved(t *testing.T) {
 	reads(t, "escaping=underscores", "application/openmetrics-text; version=1.0.0; escaping=underscores",
 		[]string{`# TYPE a counter`, `a_total 1 1.5`}, `a_total counter value a_total{} 1 @1500`)
 }
-
-func TestHelpAndUnit(t *testing.T) {
-	r := exposition.NewReader([]byte("# HELP a_seconds One\\ntwo.\n# TYPE a_seconds gauge\n# UNIT a_seconds seconds\na_seconds 1\nb 1\n# EOF\n"),
-		openMetrics, exposition.DefaultLimits())
-	require.True(t, r.Next())
-	assert.Equal(t, "One\ntwo.", string(r.Help()))
-	assert.Equal(t, "seconds", string(r.Unit()))
-	require.True(t, r.Next())
-	assert.Nil(t, r.Help())
-	assert.Nil(t, r.Unit())
-}
