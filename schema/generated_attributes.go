@@ -130,7 +130,7 @@ func generatedAttributes() []Attribute {
 		{Name: "nvidia.gpu.vgpu.id", Type: "int", Brief: "Instance of a virtual GPU on its host; hw.parent is the GPU it is cut from."},
 		{Name: "nvidia.gpu.xid", Type: "int", Brief: "Xid, the driver's number for an error."},
 		{Name: "pitwall.component", Type: "string", Brief: "The component that the figure is of, by its id in the collector's configuration."},
-		{Name: "pitwall.drop.reason", Type: "enum", Brief: "Why points were dropped that had been accepted.", Members: []string{"no_recorded_value", "time_outside", "log_damaged", "rejected", "duplicate", "over_limit", "schema"}},
+		{Name: "pitwall.drop.reason", Type: "enum", Brief: "Why points were dropped that had been accepted.", Members: []string{"no_recorded_value", "time_outside", "log_damaged", "rejected", "duplicate", "start_unknown", "over_limit", "schema"}},
 		{Name: "pitwall.error.class", Type: "enum", Brief: "What an error of the server asks for.", Members: []string{"retryable", "permanent", "configuration"}},
 		{Name: "pitwall.price_table.version", Type: "string", Brief: "Version of the price list that an estimated cost was made with."},
 		{Name: "pitwall.quarantine.reason", Type: "string", Brief: "Why the data of a resource was sent to the second pipeline; what was not sent there does not have it."},

@@ -35,7 +35,7 @@ func TestSDKMetrics(t *testing.T) {
 		trainer := newTrainer(t, "run-grpc", exporter)
 		first, second := trainer.train(t)
 		waitStored(t, c)
-		want := trainer.wantFirst(first, false)
+		want := trainer.wantFirst(first)
 		// Counters go on; a histogram's rows hold what came since the rows before, so they add up.
 		want = append(want, trainer.wantGauges(second)...)
 		want = append(want,
@@ -57,7 +57,7 @@ func TestSDKMetrics(t *testing.T) {
 		trainer := newTrainer(t, "run-http", exporter)
 		first, second := trainer.train(t)
 		waitStored(t, c)
-		want := trainer.wantFirst(first, true)
+		want := trainer.wantFirst(first)
 		want = append(want, trainer.wantGauges(second)...)
 		want = append(want,
 			trainer.row(second, "lab.tokens", 1, "{token}"),
@@ -192,9 +192,9 @@ func (tr *trainer) train(t *testing.T) (first, second map[string]int64) {
 
 const trainerTags = `{"rl.role":"actor","service.name":"trainer"}`
 
-// wantFirst are the rows of the first export. Least and greatest value do not survive the way from cumulative to delta:
+// wantFirst are the rows of the first export. Only there are least and greatest value known, if values are cumulative:
 // those of the time since the start are not those of the time since the export before.
-func (tr *trainer) wantFirst(at map[string]int64, extremes bool) []row {
+func (tr *trainer) wantFirst(at map[string]int64) []row {
 	rows := append(tr.wantGauges(at),
 		tr.row(at, "lab.tokens", 1024, "{token}"),
 		tr.costRow(at),
@@ -210,13 +210,10 @@ func (tr *trainer) wantFirst(at map[string]int64, extremes bool) []row {
 		tr.bucket(at, "lab.reward.bucket", "2", 1),
 		tr.bucket(at, "lab.reward.bucket", "4", 2),
 	)
-	if extremes {
-		rows = append(rows,
-			tr.row(at, "lab.step_time.min", 0.0625, "s"), tr.row(at, "lab.step_time.max", 32, "s"),
-			tr.row(at, "lab.reward.min", -3, ""), tr.row(at, "lab.reward.max", 4, ""),
-		)
-	}
-	return rows
+	return append(rows,
+		tr.row(at, "lab.step_time.min", 0.0625, "s"), tr.row(at, "lab.step_time.max", 32, "s"),
+		tr.row(at, "lab.reward.min", -3, ""), tr.row(at, "lab.reward.max", 4, ""),
+	)
 }
 
 // wantGauges are the rows of what an SDK reports at every export, whether it changed or not.

@@ -27,6 +27,7 @@ import (
 	quarantineconnector "github.com/pitwall-otel/pitwall/connector/quarantineconnector"
 	metricpointsexporter "github.com/pitwall-otel/pitwall/exporter/metricpointsexporter"
 	embeddedclickhouseextension "github.com/pitwall-otel/pitwall/extension/embeddedclickhouseextension"
+	retrydelayprocessor "github.com/pitwall-otel/pitwall/processor/retrydelayprocessor"
 	schemaprocessor "github.com/pitwall-otel/pitwall/processor/schemaprocessor"
 	enginereceiver "github.com/pitwall-otel/pitwall/receiver/enginereceiver"
 	nvmlreceiver "github.com/pitwall-otel/pitwall/receiver/nvmlreceiver"
@@ -144,6 +145,7 @@ func components() (otelcol.Factories, error) {
 		intervalprocessor.NewFactory(),
 		resourceprocessor.NewFactory(),
 		transformprocessor.NewFactory(),
+		retrydelayprocessor.NewFactory(),
 		schemaprocessor.NewFactory(),
 	)
 	if err != nil {
@@ -160,6 +162,7 @@ func components() (otelcol.Factories, error) {
 		intervalprocessor.NewFactory().Type():          "github.com/open-telemetry/opentelemetry-collector-contrib/processor/intervalprocessor v0.159.0",
 		resourceprocessor.NewFactory().Type():          "github.com/open-telemetry/opentelemetry-collector-contrib/processor/resourceprocessor v0.159.0",
 		transformprocessor.NewFactory().Type():         "github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor v0.159.0",
+		retrydelayprocessor.NewFactory().Type():        "github.com/pitwall-otel/pitwall v0.0.0",
 		schemaprocessor.NewFactory().Type():            "github.com/pitwall-otel/pitwall v0.0.0",
 	})
 

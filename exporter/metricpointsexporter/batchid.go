@@ -35,13 +35,6 @@ func (e *metricPoints) openBatchIDs() (*batchids.Set, error) {
 	})
 }
 
-// keepBatchID is told of every payload in the log.
-func (e *metricPoints) keepBatchID(payload []byte) {
-	if id := points.BatchIDOf(payload); id != (points.BatchID{}) {
-		e.batchIDs.Keep(id)
-	}
-}
-
 // batchID is the id that the client gave the request; zero without one.
 func (e *metricPoints) batchID(ctx context.Context) (id points.BatchID) {
 	if e.batchIDs == nil {

@@ -43,6 +43,8 @@ type Config struct {
 
 	BatchIDs BatchIDsConfig `mapstructure:"batch_ids"`
 
+	Cumulative CumulativeConfig `mapstructure:"cumulative_histograms"`
+
 	// LedgerInterval is how often the ledger is written as pitwall.* rows; 0 writes none.
 	LedgerInterval time.Duration `mapstructure:"ledger_interval"`
 	// HostName is the host of these rows; empty: the kernel's name of this machine.
@@ -89,6 +91,14 @@ type BatchIDsConfig struct {
 	MaxEntries int `mapstructure:"max_entries"`
 }
 
+// CumulativeConfig bounds what is remembered of cumulative histograms, whose rows are what came since the value before.
+type CumulativeConfig struct {
+	// MaxSizeMiB is in memory and, once per segment, in the log, of which it takes a 32nd at most.
+	MaxSizeMiB int64 `mapstructure:"max_size_mib"`
+	// MaxStaleness is how long a series that is silent is remembered.
+	MaxStaleness time.Duration `mapstructure:"max_staleness"`
+}
+
 var (
 	errNoEndpoint     = errors.New("'endpoint' must be the address of ClickHouse's HTTP interface, such as http://127.0.0.1:8123")
 	errTwoPasswords   = errors.New("'password' and 'password_file' exclude each other")
@@ -104,6 +114,8 @@ var (
 	errDeadLetter     = errors.New("'dead_letter::max_size_mib' must not be negative")
 	errBatchWindow    = errors.New("'batch_ids::window' must be between 1s and 168h")
 	errBatchEntries   = errors.New("'batch_ids::max_entries' must be between 0 and 10000000")
+	errCumulative     = errors.New("'cumulative_histograms::max_size_mib' must be between 1 and 32")
+	errStaleness      = errors.New("'cumulative_histograms::max_staleness' must be at least 1m")
 	errLimits         = errors.New("'limits' must be positive, and 'limits::tags_bytes' at most 1048576")
 	errLedger         = errors.New("'ledger_interval' must be 0 or at least 1s")
 )
@@ -146,6 +158,8 @@ func (c *Config) Validate() error {
 	check(c.Limits.NameBytes > 0 && c.Limits.AttributeBytes > 0 && c.Limits.TagsBytes > 0 && c.Limits.TagsBytes <= 1<<20, errLimits)
 	check(c.BatchIDs.Window >= time.Second && c.BatchIDs.Window <= 168*time.Hour, errBatchWindow)
 	check(c.BatchIDs.MaxEntries >= 0 && c.BatchIDs.MaxEntries <= 10_000_000, errBatchEntries)
+	check(c.Cumulative.MaxSizeMiB >= 1 && c.Cumulative.MaxSizeMiB <= 32, errCumulative)
+	check(c.Cumulative.MaxStaleness >= time.Minute, errStaleness)
 	check(c.LedgerInterval == 0 || c.LedgerInterval >= time.Second, errLedger)
 	return errors.Join(errs...)
 }

@@ -37,6 +37,7 @@ func TestConfig_Valid(t *testing.T) {
 	assert.Equal(t, "c1", full.Cluster)
 	assert.Equal(t, "node-7", full.HostName)
 	assert.Equal(t, BatchIDsConfig{Window: 10 * time.Minute, MaxEntries: 1000}, full.BatchIDs)
+	assert.Equal(t, CumulativeConfig{MaxSizeMiB: 2, MaxStaleness: 10 * time.Minute}, full.Cumulative)
 }
 
 func TestConfig_InvalidQuotesTheKey(t *testing.T) {
@@ -62,5 +63,6 @@ func TestConfig_InvalidQuotesTheKey(t *testing.T) {
 	f("no_directory.yaml", "'log::directory'")
 	// Everything wrong is reported at once.
 	f("numbers.yaml", "'log::max_size_mib'", "'log::min_free_mib'", "'insert::rows'", "'insert::interval'", "'insert::in_flight'",
-		"'retry::initial_interval'", "'dead_letter::max_size_mib'", "'limits'", "'batch_ids::window'", "'batch_ids::max_entries'", "'ledger_interval'")
+		"'retry::initial_interval'", "'dead_letter::max_size_mib'", "'limits'", "'batch_ids::window'", "'batch_ids::max_entries'",
+		"'cumulative_histograms::max_size_mib'", "'cumulative_histograms::max_staleness'", "'ledger_interval'")
 }

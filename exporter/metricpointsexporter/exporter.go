@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/batchids"
+	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/delta"
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/metadata"
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/points"
 	"github.com/pitwall-otel/pitwall/internal/clickhouse"
@@ -42,8 +43,9 @@ type metricPoints struct {
 	payloads sync.Pool // *[]byte
 
 	log      *wal.Log
-	batchIDs *batchids.Set // nil: turned off
-	seldom   *zap.Logger   // each message once a minute
+	batchIDs *batchids.Set    // nil: turned off
+	deltas   *delta.Converter // of histograms
+	seldom   *zap.Logger      // each message once a minute
 
 	ledger *ledger
 	stop   context.CancelFunc
@@ -153,7 +155,7 @@ func (e *metricPoints) shutdown(context.Context) error {
 	return errors.Join(e.observed.Unregister(), e.closeLog())
 }
 
-// openLog opens the log and, by it, what is known of requests.
+// openLog opens the log and, by it, what is known of requests and of histograms.
 func (e *metricPoints) openLog() (*wal.Log, error) {
 	options := wal.Options{
 		Dir:          e.config.Log.Directory,
@@ -167,9 +169,8 @@ func (e *metricPoints) openLog() (*wal.Log, error) {
 	if e.batchIDs, err = e.openBatchIDs(); err != nil {
 		return nil, err
 	}
-	if e.batchIDs != nil {
-		options.Kept, options.Sealing = e.keepBatchID, e.batchIDs.Sync
-	}
+	e.deltas = e.newDeltas()
+	options.Kept, options.Sealing, options.Carried = e.kept, e.sealing, e.deltas.Restore
 	log, err := wal.Open(options)
 	if err != nil && e.batchIDs != nil {
 		e.batchIDs.Close()
@@ -185,12 +186,36 @@ func (e *metricPoints) closeLog() error {
 	return err
 }
 
+// kept is told of every payload that is on disk; nil stands for what cannot be read.
+func (e *metricPoints) kept(payload []byte) {
+	if payload == nil {
+		e.deltas.Forget()
+		return
+	}
+	request, schemaVersion := points.RequestOf(payload)
+	if e.batchIDs != nil && request.ID != (points.BatchID{}) {
+		e.batchIDs.Keep(request.ID)
+	}
+	e.deltas.Keep(schemaVersion, request.States)
+}
+
+// sealing is called when the log begins a segment, and returns what goes into its header.
+func (e *metricPoints) sealing() []byte {
+	if e.batchIDs != nil {
+		e.batchIDs.Sync()
+	}
+	return e.deltas.Snapshot()
+}
+
 // consume returns when the request is on disk.
 func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) error {
 	payload := e.payloads.Get().(*[]byte)
 	defer e.givePayload(payload)
 	id := e.batchID(ctx)
-	counts := e.encode(payload, metrics, id)
+	conversion := e.deltas.Convert(metrics)
+	defer conversion.Release()
+	counts := e.encode(payload, metrics, points.Request{ID: id, States: conversion.States})
+	counts.StartUnknown, counts.Repeated = conversion.StartUnknown, conversion.Repeated
 	if id != (points.BatchID{}) && counts.Rows > 0 {
 		known, err := e.batchIDs.Begin(ctx, id)
 		switch {
@@ -203,7 +228,7 @@ func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) err
 		}
 		defer e.batchIDs.Finish(id)
 	}
-	if counts.Rows > 0 {
+	if len(*payload) > 0 {
 		if err := e.log.Append(ctx, *payload, counts.Rows); err != nil {
 			e.ledger.refuse(counts)
 			return refused(err)
@@ -214,14 +239,14 @@ func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) err
 }
 
 // encode holds an encoder no longer than it computes: requests that wait for the disk need none.
-func (e *metricPoints) encode(payload *[]byte, metrics pmetric.Metrics, id points.BatchID) (counts points.Counts) {
+func (e *metricPoints) encode(payload *[]byte, metrics pmetric.Metrics, request points.Request) (counts points.Counts) {
 	var encoder *points.Encoder
 	select {
 	case encoder = <-e.encoders:
 	default:
 		encoder = points.NewEncoder(e.encoding)
 	}
-	*payload, counts = encoder.Encode((*payload)[:0], metrics, id, time.Now())
+	*payload, counts = encoder.Encode((*payload)[:0], metrics, request, time.Now())
 	if encoder.Held() <= keptBytes {
 		select {
 		case e.encoders <- encoder:

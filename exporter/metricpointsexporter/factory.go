@@ -41,6 +41,7 @@ func createDefaultConfig() component.Config {
 		Retry:          RetryConfig{InitialInterval: 500 * time.Millisecond, MaxInterval: 5 * time.Second},
 		DeadLetter:     DeadLetterConfig{MaxSizeMiB: 1 << 10},
 		BatchIDs:       BatchIDsConfig{Window: time.Hour, MaxEntries: 1_000_000},
+		Cumulative:     CumulativeConfig{MaxSizeMiB: 16, MaxStaleness: 24 * time.Hour},
 		LedgerInterval: 10 * time.Second,
 	}
 }
@@ -55,7 +56,7 @@ func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Con
 	set.Logger = seldom.Logger(set.Logger)
 	// Neither queue, retry nor timeout of the helper: the log is all three.
 	return exporterhelper.NewMetrics(ctx, set, config, e.consume,
-		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: false}),
+		exporterhelper.WithCapabilities(consumer.Capabilities{MutatesData: true}),
 		exporterhelper.WithTimeout(exporterhelper.TimeoutConfig{Timeout: 0}),
 		exporterhelper.WithStart(e.start),
 		exporterhelper.WithShutdown(e.shutdown))

@@ -14,7 +14,8 @@ const (
 	reasonTimeOutside     = "time_outside"      // time_policy drop
 	reasonLogDamaged      = "log_damaged"       // the disk gave back something else than was written
 	reasonRejected        = "rejected"          // the server will never take it; kept as a dead letter
-	reasonDuplicate       = "duplicate"         // a request with this batch id was accepted before
+	reasonDuplicate       = "duplicate"         // a request with this batch id, or a histogram no older than it, was accepted before
+	reasonStartUnknown    = "start_unknown"     // the first known value of a cumulative histogram that began earlier
 )
 
 // ledger counts what became of every accepted point: accepted = stored + dropped + queued in every snapshot.
@@ -32,7 +33,7 @@ type ledger struct {
 	damaged  int64
 	rejected int64
 
-	noRecordedValue, timeDropped, duplicate, timeOutside, truncated, refused atomic.Int64
+	noRecordedValue, timeDropped, duplicate, startUnknown, timeOutside, truncated, refused atomic.Int64
 }
 
 func newLedger(log *wal.Log) *ledger { return &ledger{log: log, lost: log.Stats().DamagedRows} }
@@ -40,6 +41,8 @@ func newLedger(log *wal.Log) *ledger { return &ledger{log: log, lost: log.Stats(
 func (l *ledger) accept(counts points.Counts) {
 	l.noRecordedValue.Add(int64(counts.NoRecordedValue))
 	l.timeDropped.Add(int64(counts.TimeDropped))
+	l.startUnknown.Add(int64(counts.StartUnknown))
+	l.duplicate.Add(int64(counts.Repeated))
 	l.timeOutside.Add(int64(counts.TimeOutside))
 	l.truncated.Add(int64(counts.Truncated))
 }
@@ -49,7 +52,7 @@ func (l *ledger) acceptDuplicate(counts points.Counts) { l.duplicate.Add(all(cou
 func (l *ledger) refuse(counts points.Counts) { l.refused.Add(all(counts)) }
 
 func all(counts points.Counts) int64 {
-	return int64(counts.Rows + counts.NoRecordedValue + counts.TimeDropped)
+	return int64(counts.Rows + counts.NoRecordedValue + counts.TimeDropped + counts.StartUnknown + counts.Repeated)
 }
 
 // outcome says what became of a range's rows.
@@ -68,7 +71,7 @@ func (l *ledger) settle(r wal.Range, o outcome) {
 // balance is one consistent view of the ledger, in points.
 type balance struct {
 	accepted, stored, queued, refused int64
-	dropped                           [5]dropped
+	dropped                           [6]dropped
 	log                               wal.Stats
 }
 
@@ -81,18 +84,20 @@ func (l *ledger) balance() balance {
 	l.settling.Lock()
 	defer l.settling.Unlock()
 	stats := l.log.Stats()
-	noValue, timeDropped, duplicate := l.noRecordedValue.Load(), l.timeDropped.Load(), l.duplicate.Load()
+	noValue, timeDropped := l.noRecordedValue.Load(), l.timeDropped.Load()
+	duplicate, startUnknown := l.duplicate.Load(), l.startUnknown.Load()
 	return balance{
-		accepted: stats.AppendedRows + stats.RecoveredRows + l.lost + noValue + timeDropped + duplicate,
+		accepted: stats.AppendedRows + stats.RecoveredRows + l.lost + noValue + timeDropped + duplicate + startUnknown,
 		stored:   l.stored,
 		queued:   stats.Rows,
 		refused:  l.refused.Load(),
-		dropped: [5]dropped{
+		dropped: [6]dropped{
 			{reasonNoRecordedValue, noValue},
 			{reasonTimeOutside, timeDropped},
 			{reasonLogDamaged, l.damaged + l.lost},
 			{reasonRejected, l.rejected},
 			{reasonDuplicate, duplicate},
+			{reasonStartUnknown, startUnknown},
 		},
 		log: stats,
 	}

@@ -27,16 +27,16 @@ type waiter struct {
 }
 
 // Append returns nil once the payload, which stands for rows rows, is on disk
-// and will be handed out. On an error it will not be. The payload is the
-// caller's again after return. A payload waits for the disk, however long that
+// and will be handed out; one without rows is for Kept only. On an error it
+// will not be. The payload is the caller's again after return. A payload waits for the disk, however long that
 // takes, once it is in the queue; ctx ends only the wait for room there.
 func (l *Log) Append(ctx context.Context, payload []byte, rows int) error {
 	size := recordBytes(len(payload))
 	if len(payload) > maxPayload || size > l.opts.MaxBytes/2 {
 		return fmt.Errorf("%w: %d bytes", ErrTooLarge, len(payload))
 	}
-	if len(payload) == 0 || rows <= 0 || rows > math.MaxUint32 {
-		return fmt.Errorf("append of %d bytes for %d rows: both must be positive", len(payload), rows)
+	if len(payload) == 0 || rows < 0 || rows > math.MaxUint32 {
+		return fmt.Errorf("append of %d bytes for %d rows: there must be bytes, and rows must not be negative", len(payload), rows)
 	}
 	w := l.waiters.Get().(*waiter)
 	w.payload, w.rows, w.size = payload, uint32(rows), size
@@ -92,9 +92,10 @@ func (l *Log) full(size int64) error {
 	if l.disk+l.pending+size > l.opts.MaxBytes {
 		return fmt.Errorf("%w: %d of at most %d bytes in %s", ErrFull, l.disk+l.pending, l.opts.MaxBytes, l.opts.Dir)
 	}
-	if free := l.space.free(l.dir, time.Now()); free-l.pending-size < l.opts.MinFreeBytes {
-		return fmt.Errorf("%w: %d bytes free on the file system of %s, %d must remain",
-			ErrFull, free, l.opts.Dir, l.opts.MinFreeBytes)
+	// The next segment needs its header, or a full log could not drain.
+	least := l.opts.MinFreeBytes + l.header
+	if free := l.space.free(l.dir, time.Now()); free-l.pending-size < least {
+		return fmt.Errorf("%w: %d bytes free on the file system of %s, %d must remain", ErrFull, free, l.opts.Dir, least)
 	}
 	if len(l.live) >= maxRanges {
 		return fmt.Errorf("%w: %d ranges waiting in %s", ErrFull, len(l.live), l.opts.Dir)

@@ -161,6 +161,9 @@ func (l *Log) encode(b *batch) {
 		}
 		h := header{kind: kindData, rows: w.rows, sec: now, crc: w.crc}
 		l.buf = appendRecord(l.buf, seg.seed, end(), h, w.payload)
+		if w.rows == 0 {
+			continue // in no range, unless between others' rows
+		}
 		l.tail.end = end()
 		l.tail.rows += int64(w.rows)
 		if l.tail.rows >= int64(l.opts.CutRows) {

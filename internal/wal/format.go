@@ -30,8 +30,9 @@ import (
 //	u32 n, n times: u64 number, u64 nonce of a segment: this one, then the
 //	older ones that still matter
 //	u32 n, n times: u64 segment, u64 start, u64 end, u64 rows, u32 time
+//	what Sealing returned
 //
-// The latter are all ranges that are cut and not done, and everything uncut
+// The ranges are all that are cut and not done, and everything uncut
 // becomes a range when a segment is made. So the newest readable snapshot and
 // the records from its segment on are the whole state, and bytes of older
 // segments outside those ranges are not part of the log, whatever they are.

@@ -79,6 +79,12 @@ func TestFormat_SnapshotRoundTripAndTruncation(t *testing.T) {
 		_, err := decodeSnapshot(payload[:n])
 		require.ErrorIs(t, err, errSnapshot, "%d bytes", n)
 	}
+
+	want.carried = []byte("carried")
+	got, err = decodeSnapshot(append(payload, "carried"...))
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+	require.Contains(t, string(want.encode()), "carried")
 }
 
 // A record is valid in its own place only.

@@ -52,6 +52,7 @@ type Log struct {
 	uncutAt  time.Time     // when the oldest of uncut arrived in this process
 	segments []*segment    // ascending
 	disk     int64         // bytes of all segments
+	header   int64         // bytes of the newest one's
 	space    space
 	stats    Stats
 

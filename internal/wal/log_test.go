@@ -168,8 +168,8 @@ func TestLog_PayloadMayBeReusedAfterAppend(t *testing.T) {
 func TestLog_AppendRefusesWhatItCannotHold(t *testing.T) {
 	l := open(t, Options{MaxBytes: 1 << 20})
 	require.ErrorIs(t, l.Append(t.Context(), make([]byte, 1<<19), 1), ErrTooLarge)
-	require.ErrorContains(t, l.Append(t.Context(), nil, 1), "must be positive")
-	require.ErrorContains(t, l.Append(t.Context(), make([]byte, 8), 0), "must be positive")
+	require.ErrorContains(t, l.Append(t.Context(), nil, 1), "there must be bytes")
+	require.ErrorContains(t, l.Append(t.Context(), make([]byte, 8), -1), "must not be negative")
 	require.Zero(t, l.Stats().Rows)
 }
 

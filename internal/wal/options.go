@@ -19,12 +19,15 @@ type Options struct {
 	Logger       *zap.Logger   // nil: silent
 
 	// Kept, if set, is told of every payload that is on disk: before its Append returns, and once more at Open if it is
-	// in a segment that Open reads. The payload is not the callee's to keep.
+	// in a segment that Open reads. The payload is not the callee's to keep; nil stands for what Open could not read.
 	Kept func(payload []byte)
 	// Sealing, if set, is called before a new segment is begun. Open will not read those before it again (unless the
-	// new one is damaged), so what Kept was told has to be on disk elsewhere when it returns.
-	// Neither is called concurrently with itself or the other.
-	Sealing func()
+	// new one is damaged), so what Kept was told has to be on disk elsewhere when it returns, or in what it returns: that
+	// stands in the new segment's header, and the next Open begins by handing it to Carried. It must be much smaller
+	// than a segment.
+	Sealing func() (carried []byte)
+	Carried func(carried []byte)
+	// None of these is called concurrently with itself or another.
 }
 
 const (

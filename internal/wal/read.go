@@ -64,7 +64,7 @@ func (l *Log) scan(file io.ReaderAt, s *span, yield func([]byte, int) error) (in
 		if err != nil {
 			return 0, err
 		}
-		if rec.kind != kindData || !rec.intact {
+		if rec.kind != kindData || !rec.intact || rec.rows == 0 {
 			continue
 		}
 		if err := yield(rec.payload, int(rec.rows)); err != nil {

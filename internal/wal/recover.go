@@ -30,6 +30,9 @@ func (l *Log) recover() error {
 	}
 	found := newLedger()
 	if snap != nil {
+		if l.opts.Carried != nil {
+			l.opts.Carried(snap.carried)
+		}
 		l.id = snap.id
 		if found, err = l.older(numbers[:base], snap); err != nil {
 			return err

@@ -89,11 +89,11 @@ func (s *segment) isDamaged() bool {
 // openSegment begins a new segment whose snapshot cuts everything uncut, and
 // makes it the active one. What it cuts can be taken as soon as it returns nil.
 func (l *Log) openSegment() error {
-	if l.opts.Sealing != nil {
-		l.opts.Sealing()
-	}
 	own := snapshotSegment{l.next, newNonce()}
 	snap := snapshot{id: l.id, own: own}
+	if l.opts.Sealing != nil {
+		snap.carried = l.opts.Sealing()
+	}
 	l.mu.Lock()
 	for _, seg := range l.segments {
 		snap.segments = append(snap.segments, snapshotSegment{seg.number, seg.nonce})
@@ -120,6 +120,7 @@ func (l *Log) openSegment() error {
 	l.mu.Lock()
 	l.active = seg
 	l.segments = append(l.segments, seg)
+	l.header = seg.first
 	l.grown(seg.size)
 	l.stats.Ranges += len(l.uncut)
 	l.live = append(l.live, l.uncut...)

@@ -37,6 +37,7 @@ type snapshot struct {
 	own      snapshotSegment
 	segments []snapshotSegment
 	ranges   []snapshotRange
+	carried  []byte
 }
 
 var errSnapshot = errors.New("malformed segment snapshot")
@@ -62,6 +63,7 @@ func (s *snapshot) encode() []byte {
 		b = le.AppendUint64(b, uint64(r.rows))
 		b = le.AppendUint32(b, r.sec)
 	}
+	b = append(b, s.carried...)
 	return appendControl(nil, 0, 0, kindSnapshot, 0, b)
 }
 
@@ -92,7 +94,7 @@ func decodeSnapshot(b []byte) (*snapshot, error) {
 	}
 	n = int(le.Uint32(b))
 	b = b[4:]
-	if len(b) != n*snapshotRangeBytes {
+	if len(b) < n*snapshotRangeBytes {
 		return nil, errSnapshot
 	}
 	for range n {
@@ -106,6 +108,9 @@ func decodeSnapshot(b []byte) (*snapshot, error) {
 		}
 		s.ranges = append(s.ranges, r)
 		b = b[snapshotRangeBytes:]
+	}
+	if len(b) > 0 {
+		s.carried = b
 	}
 	return s, nil
 }

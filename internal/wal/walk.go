@@ -15,6 +15,7 @@ type walker struct {
 	run   span // records not cut
 	held  span // behind them, records with a good header and an unreadable payload
 	lost  bool // a record of another type was unreadable
+	gap   bool // any record was
 }
 
 // walk reads all records of a segment. A segment in which no record can be read
@@ -34,6 +35,9 @@ func (l *Log) walk(number uint64, found *ledger) error {
 	var sc scanner
 	sc.reset(file, seg.seed, 0, seg.onDisk)
 	w := walker{seg: seg, found: found, kept: l.opts.Kept}
+	if w.kept == nil {
+		w.kept = func([]byte) {}
+	}
 	for {
 		rec, err := sc.next()
 		if errors.Is(err, io.EOF) {
@@ -46,6 +50,7 @@ func (l *Log) walk(number uint64, found *ledger) error {
 	}
 	w.flush()
 	if seg.size == 0 {
+		w.kept(nil)
 		l.setAside(seg.path)
 		return seg.close()
 	}
@@ -64,13 +69,17 @@ func (w *walker) record(rec record) {
 		// A torn end, or damage: what follows tells.
 		w.held.extend(w.seg, rec)
 		w.lost = w.lost || rec.kind != kindData
+		w.gap = true
 		return
 	}
 	broken := rec.gap || w.lost
+	if broken || w.gap {
+		w.kept(nil)
+	}
 	w.seg.damaged = w.seg.damaged || broken || w.held.rows > 0
 	w.seg.size = rec.end
 	w.run.join(w.held)
-	w.held, w.lost = span{}, false
+	w.held, w.lost, w.gap = span{}, false, false
 	if broken {
 		// It may have been a cut; a range must not reach across it.
 		w.flush()
@@ -78,9 +87,7 @@ func (w *walker) record(rec record) {
 	switch rec.kind {
 	case kindData:
 		w.run.extend(w.seg, rec)
-		if w.kept != nil {
-			w.kept(rec.payload)
-		}
+		w.kept(rec.payload)
 	case kindCut:
 		w.flush()
 		w.found.cut(w.seg, rec)
@@ -103,9 +110,9 @@ func (w *walker) flush() {
 	w.run = span{}
 }
 
-// extend adds a data record's rows; records of other types add nothing.
+// extend adds a data record's rows; records without rows add nothing.
 func (s *span) extend(seg *segment, rec record) {
-	if rec.kind != kindData {
+	if rec.kind != kindData || rec.rows == 0 {
 		return
 	}
 	if s.rows == 0 {

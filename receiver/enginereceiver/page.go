@@ -106,6 +106,7 @@ func (p *page) consume(ctx context.Context, md pmetric.Metrics) {
 	if err == nil {
 		return
 	}
+	p.mapped.Refused()
 	if consumererror.IsPermanent(err) {
 		p.r.counts.troubles.add("points are not wanted: " + err.Error())
 		return

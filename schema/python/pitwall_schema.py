@@ -3093,7 +3093,7 @@ ENUMS = {
     ATTR_NVIDIA_GPU_REMAP_AVAILABILITY: ("max", "high", "partial", "low", "none",),
     ATTR_NVIDIA_GPU_RETIREMENT_CAUSE: ("single_bit", "double_bit",),
     ATTR_NVIDIA_GPU_THROTTLE_REASON: ("gpu_idle", "applications_clocks_setting", "sw_power_cap", "hw_slowdown", "sync_boost", "sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown", "display_clock_setting",),
-    ATTR_PITWALL_DROP_REASON: ("no_recorded_value", "time_outside", "log_damaged", "rejected", "duplicate", "over_limit", "schema",),
+    ATTR_PITWALL_DROP_REASON: ("no_recorded_value", "time_outside", "log_damaged", "rejected", "duplicate", "start_unknown", "over_limit", "schema",),
     ATTR_PITWALL_ERROR_CLASS: ("retryable", "permanent", "configuration",),
     ATTR_PITWALL_REFUSE_REASON: ("log_full", "log_failed", "too_large", "memory", "shutdown",),
     ATTR_PITWALL_SCHEMA_ACTION: ("observe", "coerce", "quarantine", "reject",),

@@ -46,9 +46,9 @@ service:
 			config: `
 receivers: {otlp: {protocols: {http: {endpoint: %[1]s}}}}
 processors:
+  retry_delay: {}
   memory_limiter: {check_interval: 1s, limit_mib: 1024, spike_limit_mib: 256}
   rlschema: {}
-  cumulative_to_delta: {include: {metric_types: [histogram, exponentialhistogram]}}
 connectors: {quarantine: {quarantine: [metrics/quarantine]}}
 exporters:
   metricpoints: &points
@@ -63,7 +63,7 @@ exporters:
 service:
   telemetry: {metrics: {level: none}}
   pipelines:
-    metrics: {receivers: [otlp], processors: [memory_limiter, rlschema, cumulative_to_delta], exporters: [quarantine]}
+    metrics: {receivers: [otlp], processors: [retry_delay, memory_limiter, rlschema], exporters: [quarantine]}
     metrics/stored: {receivers: [quarantine], exporters: [metricpoints]}
     metrics/quarantine: {receivers: [quarantine], exporters: [metricpoints/quarantine]}
 `,

@@ -201,6 +201,8 @@ func exportHTTP(client *http.Client, url string, q pmetricotlp.ExportRequest) (o
 	switch {
 	case err != nil:
 		return unknown, err
+	case response.StatusCode != http.StatusOK && response.Header.Get("Retry-After") == "":
+		return unknown, fmt.Errorf("%s, and not when to come again: %q", response.Status, answer)
 	case response.StatusCode != http.StatusOK:
 		return refused, nil
 	}
@@ -230,10 +232,6 @@ func grpcClient(t *testing.T, address string, dial dialFunc) (export exportFunc,
 		response, err := client.Export(ctx, q, grpc.WaitForReady(true))
 		if err == nil && response.PartialSuccess().RejectedDataPoints() == 0 {
 			return acknowledged, nil
-		}
-		// memory_limiter gives no delay; it stands before anything that accepts.
-		if status.Convert(err).Message() == "data refused due to high memory usage" {
-			return refused, nil
 		}
 		// A broken connection is UNAVAILABLE as well; only the collector says when to come again.
 		for _, detail := range status.Convert(err).Details() {

@@ -68,12 +68,12 @@ func BenchmarkEncodeRequest(b *testing.B) {
 	var payload []byte
 	bytes := 0
 	for i := range requests { // what a running collector has long done
-		payload, _ = encoder.Encode(payload[:0], requests[i], points.BatchID{}, time.Now())
+		payload, _ = encoder.Encode(payload[:0], requests[i], points.Request{}, time.Now())
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		payload, _ = encoder.Encode(payload[:0], requests[i%50], points.BatchID{}, time.Now())
+		payload, _ = encoder.Encode(payload[:0], requests[i%50], points.Request{}, time.Now())
 		bytes += len(payload)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/point")
@@ -84,7 +84,7 @@ func BenchmarkBuildBlock(b *testing.B) {
 	encoder := points.NewEncoder(settings(b))
 	var payloads [][]byte
 	for _, request := range trainingRequests(50) {
-		payload, _ := encoder.Encode(nil, request, points.BatchID{}, time.Now())
+		payload, _ := encoder.Encode(nil, request, points.Request{}, time.Now())
 		payloads = append(payloads, append([]byte(nil), payload...))
 	}
 	build := func(b *testing.B, builder *block.Builder) [][]uint32 {

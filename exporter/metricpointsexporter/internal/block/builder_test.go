@@ -62,7 +62,7 @@ func payloadOf(t testing.TB, rows []row) []byte {
 			dp.Attributes().PutStr("tag", r.tags)
 		}
 	}
-	payload, counts := points.NewEncoder(settings(t)).Encode(nil, metrics, points.BatchID{}, time.Now())
+	payload, counts := points.NewEncoder(settings(t)).Encode(nil, metrics, points.Request{}, time.Now())
 	require.Equal(t, len(rows), counts.Rows)
 	return payload
 }

@@ -8,9 +8,17 @@ import (
 
 // The first byte of every payload.
 const (
-	plainVersion      = 1
-	identifiedVersion = 2 // the id of its request stands behind the schema version
+	plainVersion   = 1
+	requestVersion = 2 // a Request stands behind the schema version
 )
+
+// Request is what a payload says of its request beside the rows.
+type Request struct {
+	ID     BatchID
+	States []byte // of package delta, for when the payload is on disk
+}
+
+func (r Request) empty() bool { return r.ID == (BatchID{}) && len(r.States) == 0 }
 
 // BatchID is what remains of the id that a client gave its request; zero without one.
 type BatchID [16]byte
@@ -86,18 +94,20 @@ func (b *batch) reset() {
 }
 
 // appendTo packs the batch behind dst, in the order that ParsePayload reads it back.
-func (b *batch) appendTo(dst []byte, schemaVersion string, id BatchID) []byte {
+func (b *batch) appendTo(dst []byte, schemaVersion string, r Request) []byte {
 	le := binary.LittleEndian
 	version := byte(plainVersion)
-	if id != (BatchID{}) {
-		version = identifiedVersion
+	if !r.empty() {
+		version = requestVersion
 	}
 	const most = 7*4 + 4 + 3*8 // bytes of a row and a head of its own, nothing packed
-	dst = slices.Grow(dst, len(b.values)*most+len(b.strings.bytes)+len(b.tags.bytes)+4*len(b.strings.ends)+4*len(b.tags.ends)+512)
+	dst = slices.Grow(dst, len(b.values)*most+len(b.strings.bytes)+len(b.tags.bytes)+4*len(b.strings.ends)+4*len(b.tags.ends)+len(r.States)+512)
 	dst = append(dst, version, byte(len(schemaVersion)))
 	dst = append(dst, schemaVersion...)
-	if version == identifiedVersion {
-		dst = append(dst, id[:]...)
+	if version == requestVersion {
+		dst = append(dst, r.ID[:]...)
+		dst = le.AppendUint32(dst, uint32(len(r.States)))
+		dst = append(dst, r.States...)
 	}
 	dst = le.AppendUint32(dst, uint32(len(b.values)))
 	dst = le.AppendUint32(dst, uint32(len(b.heads.run)))

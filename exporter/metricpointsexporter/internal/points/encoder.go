@@ -49,8 +49,8 @@ func (e *Encoder) forget() {
 	e.previous = &naming{}
 }
 
-// Encode appends the packed rows of one request and its id to dst; nothing when there are no rows.
-func (e *Encoder) Encode(dst []byte, metrics pmetric.Metrics, id BatchID, now time.Time) ([]byte, Counts) {
+// Encode appends the packed rows of one request to dst, and what r says of it; nothing when there are neither rows nor states.
+func (e *Encoder) Encode(dst []byte, metrics pmetric.Metrics, r Request, now time.Time) ([]byte, Counts) {
 	if len(e.symbols) > maxSymbols || len(e.namings) > maxSymbols {
 		e.forget()
 	}
@@ -71,10 +71,10 @@ func (e *Encoder) Encode(dst []byte, metrics pmetric.Metrics, id BatchID, now ti
 	}
 	e.release()
 	e.counts.Rows = len(e.batch.values)
-	if e.counts.Rows == 0 {
+	if e.counts.Rows == 0 && len(r.States) == 0 {
 		return dst, e.counts
 	}
-	return e.batch.appendTo(dst, e.settings.Registry.Version(), id), e.counts
+	return e.batch.appendTo(dst, e.settings.Registry.Version(), r), e.counts
 }
 
 // release forgets what aliases the request, which an idle Encoder would else keep alive.

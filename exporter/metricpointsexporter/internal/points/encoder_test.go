@@ -203,7 +203,7 @@ func TestEncoder_LongNamesAreCutAndNotRemembered(t *testing.T) {
 	metrics := request(t, gauge("", "", ""))
 	metric := metrics.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().At(0)
 	metric.SetName(strings.Repeat("n", 1<<20))
-	payload, counts := encoder.Encode(nil, metrics, points.BatchID{}, at)
+	payload, counts := encoder.Encode(nil, metrics, points.Request{}, at)
 	assert.Equal(t, strings.Repeat("n", 64), decode(t, payload)[0].metric)
 	assert.Equal(t, 1, counts.Truncated)
 }
@@ -221,7 +221,7 @@ func TestEncoder_BucketsDoNotMultiplyHugeTags(t *testing.T) {
 		dp.ExplicitBounds().Append(float64(i))
 		dp.BucketCounts().Append(1)
 	}
-	payload, counts := points.NewEncoder(settings).Encode(nil, metrics, points.BatchID{}, at)
+	payload, counts := points.NewEncoder(settings).Encode(nil, metrics, points.Request{}, at)
 	assert.Less(t, len(payload), 40<<20)
 	rows := decode(t, payload)
 	require.Len(t, rows, buckets+1) // and the count
@@ -241,8 +241,8 @@ func TestEncoder_RequestsDoNotLeakIntoEachOther(t *testing.T) {
 	first := request(t, gauge(list(str("rl.run.id", "one"), str("service.name", "a")), "", str("tag", "1")))
 	second := request(t, gauge("", "", ""))
 	want, _ := encode(t, newSettings(t), second)
-	encoder.Encode(nil, first, points.BatchID{}, at)
-	payload, _ := encoder.Encode(nil, second, points.BatchID{}, at)
+	encoder.Encode(nil, first, points.Request{}, at)
+	payload, _ := encoder.Encode(nil, second, points.Request{}, at)
 	assert.Equal(t, want, decode(t, payload))
 }
 
@@ -252,7 +252,7 @@ func TestEncoder_RemembersABoundedNumberOfNames(t *testing.T) {
 	metric := metrics.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().At(0)
 	for i := range 100_000 {
 		metric.SetName(fmt.Sprintf("metric-%d", i))
-		payload, _ := encoder.Encode(nil, metrics, points.BatchID{}, at)
+		payload, _ := encoder.Encode(nil, metrics, points.Request{}, at)
 		if i%9999 == 0 {
 			require.Equal(t, metric.Name(), decode(t, payload)[0].metric)
 		}

@@ -12,7 +12,7 @@ var errShortPayload = errors.New("payload ends early or points outside itself")
 type Payload struct {
 	Rows          int
 	SchemaVersion string
-	BatchID       BatchID
+	Request       Request
 
 	heads                                            int
 	headRuns, headHosts, headMetrics, headUnits      packed
@@ -91,25 +91,26 @@ func (p *Payload) open(data []byte) (reader, error) {
 	if len(data) < 2 {
 		return reader{}, errShortPayload
 	}
-	if data[0] != plainVersion && data[0] != identifiedVersion {
+	if data[0] != plainVersion && data[0] != requestVersion {
 		return reader{}, errors.New("payload of an unknown version")
 	}
 	r := reader{data: data[1:], ok: true}
 	p.SchemaVersion = string(r.take(r.octet()))
-	if data[0] == identifiedVersion {
-		copy(p.BatchID[:], r.take(len(p.BatchID)))
+	if data[0] == requestVersion {
+		copy(p.Request.ID[:], r.take(len(p.Request.ID)))
+		p.Request.States = r.take(r.length())
 	}
 	return r, nil
 }
 
-// BatchIDOf reads no more of a payload than its id; zero without one.
-func BatchIDOf(payload []byte) BatchID {
-	if len(payload) == 0 || payload[0] != identifiedVersion {
-		return BatchID{}
+// RequestOf reads no more of a payload than what it says of its request and the version of its schema. It aliases the payload.
+func RequestOf(payload []byte) (r Request, schemaVersion string) {
+	if len(payload) == 0 || payload[0] != requestVersion {
+		return Request{}, ""
 	}
 	var p Payload
-	_, _ = p.open(payload) // one that is not a payload has no id
-	return p.BatchID
+	_, _ = p.open(payload) // one that is not a payload says nothing
+	return p.Request, p.SchemaVersion
 }
 
 // Strings are the runs, hosts, metrics and units that heads point to.

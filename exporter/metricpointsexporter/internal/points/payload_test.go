@@ -14,35 +14,62 @@ import (
 )
 
 func samplePayload(t testing.TB) []byte {
-	payload, _ := points.NewEncoder(newSettings(t)).Encode(nil, request(t, gauge(str("rl.run.id", "r"), "", str("tag", "x"))), points.BatchID{}, at)
+	payload, _ := points.NewEncoder(newSettings(t)).Encode(nil, request(t, gauge(str("rl.run.id", "r"), "", str("tag", "x"))), points.Request{}, at)
 	return payload
 }
 
-func identifiedPayload(t testing.TB, id points.BatchID) []byte {
-	payload, _ := points.NewEncoder(newSettings(t)).Encode(nil, request(t, gauge(str("rl.run.id", "r"), "", str("tag", "x"))), id, at)
+func payloadOf(t testing.TB, r points.Request) []byte {
+	payload, _ := points.NewEncoder(newSettings(t)).Encode(nil, request(t, gauge(str("rl.run.id", "r"), "", str("tag", "x"))), r, at)
 	return payload
 }
 
-// The id is 16 bytes more; without one a payload is what it always was, and is read as ever.
-func TestParsePayload_BatchID(t *testing.T) {
-	id := points.BatchID([]byte("0123456789abcdef"))
-	plain, identified := samplePayload(t), identifiedPayload(t, id)
+// What is said of the request stands before the rows; without it a payload is what it always was, and is read as ever.
+func TestParsePayload_Request(t *testing.T) {
+	plain := samplePayload(t)
 	assert.Equal(t, byte(1), plain[0])
-	assert.Len(t, identified, len(plain)+16)
-	for want, payload := range map[points.BatchID][]byte{{}: plain, id: identified} {
+	f := func(r points.Request, added int) {
+		t.Helper()
+		payload := payloadOf(t, r)
+		assert.Len(t, payload, len(plain)+added)
 		p, err := points.ParsePayload(payload)
 		require.NoError(t, err)
-		assert.Equal(t, want, p.BatchID)
+		assert.Equal(t, r.ID, p.Request.ID)
+		assert.Equal(t, string(r.States), string(p.Request.States))
 		assert.Equal(t, newSettings(t).Registry.Version(), p.SchemaVersion)
-		assert.Equal(t, want, points.BatchIDOf(payload))
+		alone, version := points.RequestOf(payload)
+		assert.Equal(t, p.Request, alone)
+		if added > 0 {
+			assert.Equal(t, p.SchemaVersion, version)
+		}
 		assert.Equal(t, decode(t, plain), decode(t, payload))
+		for n := range payload {
+			_, err := points.ParsePayload(payload[:n])
+			require.Error(t, err, "cut at %d", n)
+		}
 	}
-	for n := range identified {
-		_, err := points.ParsePayload(identified[:n])
-		require.Error(t, err, "cut at %d", n)
+	f(points.Request{}, 0)
+	f(points.Request{ID: points.BatchID([]byte("0123456789abcdef"))}, 16+4)
+	f(points.Request{States: []byte("states")}, 16+4+6)
+	f(points.Request{ID: points.BatchID{1}, States: []byte("states")}, 16+4+6)
+
+	for _, damaged := range [][]byte{nil, {2, 200, 1}} {
+		r, _ := points.RequestOf(damaged)
+		assert.Zero(t, r.ID)
+		assert.Empty(t, r.States)
 	}
-	assert.Equal(t, points.BatchID{}, points.BatchIDOf(nil))
-	assert.Equal(t, points.BatchID{}, points.BatchIDOf([]byte{2, 200, 1}))
+}
+
+// A request without rows may have states all the same.
+func TestEncode_StatesWithoutRows(t *testing.T) {
+	encoder := points.NewEncoder(newSettings(t))
+	payload, counts := encoder.Encode(nil, pmetric.NewMetrics(), points.Request{ID: points.BatchID{1}}, at)
+	assert.Empty(t, payload)
+	assert.Zero(t, counts.Rows)
+	payload, _ = encoder.Encode(nil, pmetric.NewMetrics(), points.Request{States: []byte("states")}, at)
+	p, err := points.ParsePayload(payload)
+	require.NoError(t, err)
+	assert.Zero(t, p.Rows)
+	assert.Equal(t, "states", string(p.Request.States))
 }
 
 func TestParsePayload_Truncated(t *testing.T) {
@@ -64,11 +91,11 @@ func TestParsePayload_CarriesTheSchemaVersion(t *testing.T) {
 // Whatever bytes come back from a disk, a payload that parses can be read to its last row.
 func FuzzParsePayload(f *testing.F) {
 	f.Add(samplePayload(f))
-	f.Add(identifiedPayload(f, points.BatchID{1, 2, 3}))
+	f.Add(payloadOf(f, points.Request{ID: points.BatchID{1, 2, 3}, States: []byte("states")}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		id := points.BatchIDOf(data)
+		alone, _ := points.RequestOf(data)
 		if p, err := points.ParsePayload(data); err == nil {
-			require.Equal(t, p.BatchID, id)
+			require.Equal(t, p.Request, alone)
 			decode(t, data)
 		}
 	})
@@ -90,7 +117,7 @@ func FuzzEncode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		payload, counts := encoder.Encode(nil, metrics, points.BatchID{}, at)
+		payload, counts := encoder.Encode(nil, metrics, points.Request{}, at)
 		rows := decode(t, payload)
 		require.Len(t, rows, counts.Rows)
 		for _, r := range rows {

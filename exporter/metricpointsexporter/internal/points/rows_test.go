@@ -38,7 +38,7 @@ func newSettings(t testing.TB) points.Settings {
 
 func encode(t testing.TB, settings points.Settings, metrics pmetric.Metrics) ([]row, points.Counts) {
 	t.Helper()
-	payload, counts := points.NewEncoder(settings).Encode(nil, metrics, points.BatchID{}, at)
+	payload, counts := points.NewEncoder(settings).Encode(nil, metrics, points.Request{}, at)
 	rows := decode(t, payload)
 	require.Len(t, rows, counts.Rows)
 	return rows, counts

@@ -39,6 +39,8 @@ type Counts struct {
 	Rows int
 	// NoRecordedValue and TimeDropped are points that made no row.
 	NoRecordedValue, TimeDropped int
+	// StartUnknown and Repeated are points of cumulative histograms that made none; see package delta.
+	StartUnknown, Repeated int
 	// TimeOutside counts points outside the window, whatever the policy did with them.
 	TimeOutside int
 	// Truncated counts values cut at a limit, tags left out for MaxTagsBytes, and rows without tags because those of the

@@ -101,8 +101,11 @@ func (t *Target) date(i *instance) {
 			return
 		}
 		p.again = p.again || t.crowded || m.unknown && t.crowdedOut
+		undated := p.last.Equal(t.refused) && p.start.Equal(t.refused) && !t.refused.IsZero()
 		if p.date(i) {
 			t.report.Resets++
+		} else if undated {
+			p.start = i.at // that it was unknown at the time of that scrape, nobody was told
 		}
 		if p.last.IsZero() || p.value != p.lastValue {
 			i.changed = i.at

@@ -120,6 +120,36 @@ func TestCountsAcrossRestarts(t *testing.T) {
 		queued("1.0", 2, 2), queued("2.0", 20, 20), queued("2.0", 23, 23))
 }
 
+// The first scrape is refused, so what it said of the start is not known either: the second one says it.
+func TestCountsAfterARefusal(t *testing.T) {
+	f := func(want map[string]float64, refused int, pages ...string) {
+		t.Helper()
+		target, sink := newTarget(t, nil), &consumertest.MetricsSink{}
+		factory := cumulativetodeltaprocessor.NewFactory()
+		deltas, err := factory.CreateMetrics(t.Context(), processortest.NewNopSettings(factory.Type()), factory.CreateDefaultConfig(), sink)
+		require.NoError(t, err)
+		at, grown := time.Now().Add(time.Second), map[string]float64{}
+		for n, body := range pages {
+			at = at.Add(10 * time.Second)
+			metrics, _ := target.Map(page(body), at)
+			if n < refused {
+				target.Refused()
+				continue
+			}
+			require.NoError(t, deltas.ConsumeMetrics(context.Background(), metrics))
+		}
+		for _, metrics := range sink.AllMetrics() {
+			add(t, grown, metrics)
+		}
+		assert.Equal(t, want, grown)
+	}
+	f(map[string]float64{tokens: 10}, 1, decoded(10), decoded(15), decoded(25))
+	f(map[string]float64{tokens: 1}, 3, decoded(10), decoded(15), decoded(25), decoded(30), decoded(31))
+	f(map[string]float64{waits: 3, waits + " above 1": 1}, 1, queued("1.0", 2, 3), queued("1.0", 8, 7), queued("1.0", 10, 8))
+	f(map[string]float64{tokens: 10, aborted: 3}, 1, decoded(10), decoded(15)+abortions(3), decoded(25)+abortions(3))
+	f(map[string]float64{tokens: 4 + 1}, 1, decoded(10), decoded(4), decoded(5))
+}
+
 // Tensor ranks count the same: when one goes another stands for it, and nothing is counted again.
 func TestCountsWhenARankGoes(t *testing.T) {
 	ranks := func(counts ...int) string {

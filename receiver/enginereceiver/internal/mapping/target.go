@@ -37,6 +37,8 @@ type Target struct {
 	name      []byte // of current
 	truncated bool
 	unknown   int // points under their own name that the registry does not know
+	// refused is the time of the last scrape whose points nobody took.
+	refused time.Time
 	// crowded says that the page before had series without room, crowdedOut that only unknown ones had none.
 	crowded, crowdedOut bool
 
@@ -94,6 +96,9 @@ func (t *Target) Map(r *exposition.Reader, at time.Time) (pmetric.Metrics, *Repo
 // Truncated says that the page that Map is given next lacks its end. Engines that are not on it have not vanished, and a
 // count that is there again afterwards is not new. Map itself finds out where the reader stopped at a limit.
 func (t *Target) Truncated() { t.truncated = true }
+
+// Refused says that nobody took the points of the last scrape.
+func (t *Target) Refused() { t.refused = t.at }
 
 // Down returns inference.engine.up = 0 for the engines that the page had before, for a scrape that failed.
 func (t *Target) Down(at time.Time) pmetric.Metrics {

@@ -1,0 +1,150 @@
+package delta
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// snapshotVersion is the first byte of a snapshot.
+const snapshotVersion = 1
+
+// overheadBytes is what a series takes beside its value, in memory and, less, on disk.
+const overheadBytes = 96
+
+func (c *Converter) state(key Key) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.series[key]
+	return r.value, ok
+}
+
+func (c *Converter) knownSince() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.since
+}
+
+// put takes over state.
+func (c *Converter) put(key Key, state []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set(key, state)
+	if c.bytes > c.opts.MaxBytes {
+		c.evict()
+	}
+}
+
+// set is put without a limit. c.mu is held.
+func (c *Converter) set(key Key, state []byte) {
+	if old, ok := c.series[key]; ok {
+		c.bytes -= len(old.value) + overheadBytes
+	}
+	c.series[key] = remembered{value: state, seen: c.opts.Elapsed()}
+	c.bytes += len(state) + overheadBytes
+}
+
+// Keep takes the states of a request that is on disk, written under that version of the schema. States of a damaged
+// request leave out what cannot be read.
+func (c *Converter) Keep(schema string, states []byte) {
+	if schema != c.opts.Schema {
+		return // and Restore has forgotten what was before
+	}
+	eachState(states, c.put)
+}
+
+// eachState reports whether all could be read.
+func eachState(states []byte, yield func(Key, []byte)) bool {
+	r := reader{data: states}
+	for len(r.data) > 0 {
+		key := r.take(uint64(len(Key{})))
+		state := r.take(r.uvarint())
+		if r.bad {
+			return false
+		}
+		yield(Key(key), slices.Clone(state))
+	}
+	return !r.bad
+}
+
+// Forget is for when something that was kept may be missing: from then on only what begins later is counted from its
+// start.
+func (c *Converter) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.series, c.bytes = map[Key]remembered{}, 0
+	c.since = uint64(c.opts.Now().UnixNano())
+}
+
+// evict makes room for a quarter of what may be remembered. c.mu is held.
+func (c *Converter) evict() {
+	type aged struct {
+		key Key
+		remembered
+	}
+	all := make([]aged, 0, len(c.series))
+	for key, r := range c.series {
+		all = append(all, aged{key, r})
+	}
+	slices.SortFunc(all, func(a, b aged) int { return cmp.Compare(a.seen, b.seen) })
+	for _, a := range all {
+		if c.bytes <= c.opts.MaxBytes/4*3 {
+			return
+		}
+		c.drop(a.key, a.remembered)
+	}
+}
+
+// drop forgets a series; it began before its last value. c.mu is held.
+func (c *Converter) drop(key Key, r remembered) {
+	delete(c.series, key)
+	c.bytes -= len(r.value) + overheadBytes
+	if v, err := parseValue(r.value); err == nil {
+		c.since = max(c.since, v.at+1)
+	}
+}
+
+// Snapshot is everything known, for Restore, less what was silent for too long.
+func (c *Converter) Snapshot() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.opts.Elapsed()
+	for key, r := range c.series {
+		if now-r.seen > c.opts.MaxStaleness {
+			c.drop(key, r)
+		}
+	}
+	b := make([]byte, 0, c.bytes+64)
+	b = append(b, snapshotVersion)
+	b = binary.AppendUvarint(b, uint64(len(c.opts.Schema)))
+	b = append(b, c.opts.Schema...)
+	b = binary.LittleEndian.AppendUint64(b, c.since)
+	for key, r := range c.series {
+		b = append(b, key[:]...)
+		b = binary.AppendUvarint(b, uint64(len(r.value)))
+		b = append(b, r.value...)
+	}
+	return b
+}
+
+// Restore begins with a snapshot. One that cannot be used, or is of another schema, leaves nothing known.
+func (c *Converter) Restore(snapshot []byte) {
+	c.Forget()
+	r := reader{data: snapshot}
+	version := r.take(1)
+	schema := r.take(r.uvarint())
+	since := r.fixed()
+	if r.bad || version[0] != snapshotVersion || string(schema) != c.opts.Schema {
+		return
+	}
+	c.mu.Lock()
+	ok := eachState(r.data, c.set)
+	c.since = since
+	if c.bytes > c.opts.MaxBytes {
+		c.evict()
+	}
+	c.mu.Unlock()
+	if !ok {
+		c.Forget()
+	}
+}

@@ -1,0 +1,121 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/metric"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
+)
+
+// observer is a program with the OpenTelemetry SDK as it comes: histograms are cumulative. It counts what it observes.
+type observer struct {
+	number   int
+	endpoint string
+	observed [3]int64 // up to 1, up to 2, above
+}
+
+var bounds = []float64{1, 2}
+
+// run is one life of the program: it observes until stop or for that long, and then exports until the collector has taken
+// everything.
+func (o *observer) run(t *testing.T, stop <-chan struct{}, life time.Duration) {
+	exporter, err := otlpmetrichttp.New(context.Background(), otlpmetrichttp.WithEndpoint(o.endpoint), otlpmetrichttp.WithInsecure(),
+		otlpmetrichttp.WithTimeout(2*time.Second), otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{Enabled: false}))
+	if !assert.NoError(t, err) {
+		return
+	}
+	provider := sdk.NewMeterProvider(
+		sdk.WithReader(sdk.NewPeriodicReader(exporter, sdk.WithInterval(30*time.Millisecond), sdk.WithTimeout(2*time.Second))),
+		sdk.WithResource(resource.NewSchemaless(attribute.String("rl.run.id", "observed"), attribute.Int("rank", o.number))))
+	meter := provider.Meter("observer")
+	explicit, err := meter.Float64Histogram("lab.waits", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(bounds...))
+	assert.NoError(t, err)
+	for ends, running := time.Now().Add(life), true; running && time.Now().Before(ends); {
+		bucket := rand.N(len(o.observed))
+		explicit.Record(context.Background(), float64(bucket)+0.5)
+		o.observed[bucket]++
+		select {
+		case <-stop:
+			running = false
+		case <-time.After(rand.N(3 * time.Millisecond)):
+		}
+	}
+	for deadline := time.Now().Add(within); provider.ForceFlush(context.Background()) != nil; <-time.After(20 * time.Millisecond) {
+		if !assert.Less(t, time.Now(), deadline, "the last export") {
+			break
+		}
+	}
+	_ = provider.Shutdown(context.Background()) // its export has nothing new, and may fail
+}
+
+// Programs export cumulative histograms while the collector dies, is away, and cannot store; some of them restart. Every
+// observation is in the table once, whatever became of the requests that told of it.
+func TestCumulativeHistograms(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.collector.Start()
+	observers := make([]*observer, 8)
+	stop := make(chan struct{})
+	var running sync.WaitGroup
+	for i := range observers {
+		observers[i] = &observer{number: i, endpoint: r.collector.HTTP}
+		running.Go(func() {
+			for range i % 3 {
+				observers[i].run(t, stop, 3*time.Second)
+			}
+			observers[i].run(t, stop, within)
+		})
+	}
+	clients := r.send(usual)
+	for round := range rounds(10) {
+		r.acknowledges(1)
+		moment(1500 * time.Millisecond)
+		if round%3 == 1 {
+			r.proxy.inject(every(2, loseAnswer))
+		}
+		r.collector.Kill()
+		moment(200 * time.Millisecond)
+		r.collector.Launch()
+		r.proxy.heal()
+	}
+	close(stop)
+	running.Wait()
+	clients.stop()
+	r.drained()
+	total := int64(0)
+	for _, o := range observers {
+		var want [][]string
+		for b, n := range o.observed {
+			le := "+Inf"
+			if b < len(bounds) {
+				le = strconv.FormatFloat(bounds[b], 'g', -1, 64)
+			}
+			want = append(want, []string{le, strconv.FormatInt(n, 10)})
+			total += n
+		}
+		assert.Equal(t, want, r.engine.Query(fmt.Sprintf(`SELECT JSONExtractString(tags_json, 'le') AS le, sum(value) FROM %s
+			WHERE run_id = 'observed' AND metric = 'lab.waits.bucket' AND rank = %d GROUP BY le ORDER BY le = '+Inf', le`, table, o.number)))
+		var sum float64
+		for b, n := range o.observed {
+			sum += (float64(b) + 0.5) * float64(n)
+		}
+		rows := r.engine.Query(fmt.Sprintf(`SELECT sumIf(value, metric = 'lab.waits.count'), sumIf(value, metric = 'lab.waits.sum')
+			FROM %s WHERE run_id = 'observed' AND rank = %d`, table, o.number))
+		require.Len(t, rows, 1)
+		assert.Equal(t, strconv.FormatInt(o.observed[0]+o.observed[1]+o.observed[2], 10), rows[0][0])
+		assert.Equal(t, strconv.FormatFloat(sum, 'g', -1, 64), rows[0][1], "halves add up without rounding")
+	}
+	t.Logf("%d observations of %d programs, each counted once", total, len(observers))
+	r.finish(0)
+}
