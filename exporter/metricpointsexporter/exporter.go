@@ -55,7 +55,7 @@ type metricPoints struct {
 }
 
 // keptBytes is the size above which buffers are not kept, so that one huge request does not hold its memory.
-const keptBytes = 16 << 20
+const keptBytes = 4 << 20
 
 func newMetricPoints(set exporter.Settings, config *Config) (*metricPoints, error) {
 	registry, err := schema.Load()

@@ -24,6 +24,7 @@ type sender struct {
 	builder    block.Builder
 	compressor *block.Compressor // nil: blocks travel as they are
 	body       []byte            // of the INSERT under way
+	small      int               // ranges in a row that needed little of the memory that is held
 }
 
 func newSender(e *metricPoints, t *table, letters deadLetters) (*sender, error) {
@@ -41,7 +42,7 @@ func newSender(e *metricPoints, t *table, letters deadLetters) (*sender, error) 
 func (s *sender) run(ctx context.Context) {
 	s.prepare(ctx)
 	for {
-		r, err := s.exporter.log.Next(ctx)
+		r, err := s.next(ctx)
 		if err != nil {
 			return // shut down
 		}
@@ -50,8 +51,46 @@ func (s *sender) run(ctx context.Context) {
 			return // shut down in the middle: the range comes again at the next start, with the same token
 		}
 		s.exporter.ledger.settle(r, o)
+		s.relax()
 	}
 }
+
+// next waits for a range. Where none comes for long, memory is given back meanwhile.
+func (s *sender) next(ctx context.Context) (wal.Range, error) {
+	soon, cancel := context.WithTimeout(ctx, idleTime)
+	defer cancel()
+	r, err := s.exporter.log.Next(soon)
+	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		return r, err
+	}
+	if s.held() > idleBytes {
+		s.giveBack()
+	}
+	return s.exporter.log.Next(ctx)
+}
+
+const (
+	// idleTime is after how long without a range a sender needs no memory, idleBytes what it may hold all the same.
+	idleTime  = 5 * time.Second
+	idleBytes = 4 << 20
+	// smallRanges are so many in a row that what a greater one needed is not worth holding.
+	smallRanges = 8
+)
+
+// relax gives memory back when a flood is over: memory_limiter counts it, and would refuse points for the sake of it.
+func (s *sender) relax() {
+	if held := s.held(); held <= idleBytes || s.builder.Used()+len(s.body) > held/8 {
+		s.small = 0
+		return
+	}
+	if s.small++; s.small >= smallRanges {
+		s.giveBack()
+	}
+}
+
+func (s *sender) held() int { return s.builder.Held() + cap(s.body) }
+
+func (s *sender) giveBack() { s.builder, s.body, s.small = block.Builder{}, nil, 0 }
 
 // prepare makes the schema before there are points: contrib's exporter writes traces and logs into tables that our
 // migrations make.

@@ -25,7 +25,8 @@ func testMigrateTwice(t *testing.T, r *rig) {
 	assert.Len(t, records, newest(t))
 	assert.Equal(t, [][]string{{"index", "ix_time", "minmax"}, {"projection", "p_runs", "Aggregate"}}, indices)
 	assert.Equal(t, [][]string{{"index_granularity = 8192, non_replicated_deduplication_window = 10000, " +
-		"default_compression_codec = 'ZSTD(3)', lightweight_mutation_projection_mode = 'rebuild'"}}, settings)
+		"default_compression_codec = 'ZSTD(3)', lightweight_mutation_projection_mode = 'rebuild', " +
+		"fsync_after_insert = 1, fsync_part_directory = 1"}}, settings)
 
 	// A setting the owner changed stays as it is, because what is recorded is not run again.
 	r.exec(t, "ALTER TABLE DB.metric_points MODIFY SETTING default_compression_codec = 'ZSTD(6)'")

@@ -6,8 +6,11 @@ import (
 	"go.uber.org/zap"
 )
 
-// bufferKeep is the largest write buffer kept between groups.
-const bufferKeep = 2 * groupBytes
+const (
+	// bufferKeep is the largest write buffer kept between groups, bufferIdle that kept while there is nothing to write.
+	bufferKeep = 2 * groupBytes
+	bufferIdle = 1 << 20
+)
 
 // batch is what the committer writes at once.
 type batch struct {
@@ -46,6 +49,9 @@ func (l *Log) work() time.Duration {
 		}
 		b, wait := l.take()
 		if b == nil {
+			if cap(l.buf) > bufferIdle {
+				l.buf = nil
+			}
 			return wait
 		}
 		l.commit(b)
@@ -107,7 +113,7 @@ func (l *Log) commit(b *batch) {
 	err := l.openErr
 	if l.active != nil {
 		l.encode(b)
-		err = l.write(len(b.group) > 0 || len(l.cuts) > 0)
+		err = l.write()
 	}
 	l.mu.Lock()
 	for _, w := range b.group {
@@ -175,9 +181,11 @@ func (l *Log) encode(b *batch) {
 	}
 }
 
-// write puts the buffer behind the active segment's end. On an error nothing of
-// it remains there, or that segment is no longer active.
-func (l *Log) write(sync bool) error {
+// write puts the buffer behind the active segment's end, durably: marks too, so
+// that a power failure does not send again what a store has, which may have lost
+// its memory of tokens in the same moment. On an error nothing of it remains
+// there, or that segment is no longer active.
+func (l *Log) write() error {
 	seg := l.active
 	_, err := seg.file.WriteAt(l.buf, seg.size)
 	if err != nil {
@@ -189,13 +197,11 @@ func (l *Log) write(sync bool) error {
 		l.abandon()
 		return err
 	}
-	if sync {
-		if err = fdatasync(seg.file); err != nil {
-			// The kernel may have forgotten which pages failed: this file is not to be trusted with more.
-			_ = seg.file.Truncate(seg.size)
-			l.abandon()
-			return err
-		}
+	if err = fdatasync(seg.file); err != nil {
+		// The kernel may have forgotten which pages failed: this file is not to be trusted with more.
+		_ = seg.file.Truncate(seg.size)
+		l.abandon()
+		return err
 	}
 	return nil
 }

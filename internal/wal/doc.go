@@ -8,8 +8,8 @@
 //   - One goroutine, the committer, does all writing. Everything that waits
 //     when it comes round goes out with one write and one fdatasync.
 //   - A range is fixed on disk before it is handed out. Done is only a mark
-//     that spares work: it reaches the kernel soon and the disk later, so after
-//     a crash a finished range may come again, with the same token.
+//     that spares work: it returns before the mark is on disk, so after a crash
+//     a finished range may come again, with the same token.
 //   - Opening never rewrites what it finds. It reads the newest segment's
 //     header, which is a snapshot of the whole log, and walks what follows.
 //   - An Append that fails is gone: it is cut off the file, or the file is left

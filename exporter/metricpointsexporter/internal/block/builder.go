@@ -55,6 +55,15 @@ func (b *Builder) Reset() {
 // (max_compress_block_size).
 const pieceBytes = 1 << 20
 
+// rowBytes is about what a row takes in all columns, as it is collected and as it is encoded, without its tags.
+const rowBytes = 160
+
+// Used is about how many bytes the rows take.
+func (b *Builder) Used() int { return len(b.values)*rowBytes + len(b.tagBytes) }
+
+// Held is about how many bytes are kept for rows to come.
+func (b *Builder) Held() int { return cap(b.values)*rowBytes + cap(b.tagBytes) + cap(b.encoded.Buf) }
+
 // Rows is the number of rows added since the last Reset.
 func (b *Builder) Rows() int { return len(b.values) }
 
