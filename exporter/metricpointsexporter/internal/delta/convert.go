@@ -113,7 +113,7 @@ func (c *Conversion) before(key Key) (value, bool) {
 }
 
 func (c *Conversion) remember(key Key, v, before *value, known, startKnown bool, o outcome) {
-	state := v.append(nil)
+	state := v.encode()
 	_, ahead := c.ahead[key]
 	c.ahead[key] = state
 	c.States = append(c.States, key[:]...)
@@ -128,6 +128,6 @@ func (c *Conversion) remember(key Key, v, before *value, known, startKnown bool,
 	case known && !ahead && !startKnown && v.start != 0:
 		goesOn := *before
 		goesOn.start = v.start
-		c.converter.put(key, goesOn.append(nil))
+		c.converter.put(key, goesOn.encode())
 	}
 }

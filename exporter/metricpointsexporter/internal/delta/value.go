@@ -86,10 +86,10 @@ func (v *value) since(before *value) (value, bool) {
 	return grown, true
 }
 
-// append writes v as it is kept and stored; parseValue reads it.
-func (v *value) append(dst []byte) []byte {
+// encode writes v as it is kept and stored; parseValue reads it.
+func (v *value) encode() []byte {
 	le := binary.LittleEndian
-	dst = le.AppendUint64(dst, v.start)
+	dst := le.AppendUint64(nil, v.start)
 	dst = le.AppendUint64(dst, v.at)
 	dst = le.AppendUint64(dst, v.layout)
 	hasSum := byte(0)
