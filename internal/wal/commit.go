@@ -162,13 +162,14 @@ func (l *Log) encode(b *batch) {
 		l.buf = appendDone(l.buf, seg.seed, end(), m)
 	}
 	for _, w := range b.group {
-		if l.tail.rows == 0 {
+		// One without rows is in no range, unless between others' rows.
+		if l.tail.rows == 0 && w.rows > 0 {
 			l.tail.start, l.tail.sec = end(), now
 		}
 		h := header{kind: kindData, rows: w.rows, sec: now, crc: w.crc}
 		l.buf = appendRecord(l.buf, seg.seed, end(), h, w.payload)
 		if w.rows == 0 {
-			continue // in no range, unless between others' rows
+			continue
 		}
 		l.tail.end = end()
 		l.tail.rows += int64(w.rows)

@@ -63,7 +63,9 @@ func (s *snapshot) encode() []byte {
 		b = le.AppendUint64(b, uint64(r.rows))
 		b = le.AppendUint32(b, r.sec)
 	}
-	b = append(b, s.carried...)
+	if len(b)+len(s.carried) <= maxPayload { // else it is forgotten, not the ranges
+		b = append(b, s.carried...)
+	}
 	return appendControl(nil, 0, 0, kindSnapshot, 0, b)
 }
 
