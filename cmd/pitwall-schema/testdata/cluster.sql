@@ -347,3 +347,18 @@ SELECT
 FROM `metrics`.`otel_logs`
 WHERE event = 'rl.state';
 INSERT INTO `metrics`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('points', 9, 'run_views', '20ad1e79fd7008c2', 1);
+
+-- Migration 0010: synced inserts
+-- An INSERT is answered when its rows are on the disk and not only in the kernel's memory: after the answer nobody else has
+-- them. What merges write is not synced, because their sources stay for minutes more (old_parts_lifetime).
+ALTER TABLE `metrics`.`points_local` ON CLUSTER `main`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+ALTER TABLE `metrics`.`otel_traces_local` ON CLUSTER `main`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+ALTER TABLE `metrics`.`otel_traces_trace_id_ts_local` ON CLUSTER `main`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+ALTER TABLE `metrics`.`otel_logs_local` ON CLUSTER `main`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+ALTER TABLE `metrics`.`run_events_local` ON CLUSTER `main`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+INSERT INTO `metrics`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('points', 10, 'synced_inserts', '5c809128ca920183', 1);

@@ -332,3 +332,18 @@ SELECT
 FROM `training_observability`.`otel_logs`
 WHERE event = 'rl.state';
 INSERT INTO `training_observability`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('metric_points', 9, 'run_views', '20ad1e79fd7008c2', 1);
+
+-- Migration 0010: synced inserts
+-- An INSERT is answered when its rows are on the disk and not only in the kernel's memory: after the answer nobody else has
+-- them. What merges write is not synced, because their sources stay for minutes more (old_parts_lifetime).
+ALTER TABLE `training_observability`.`metric_points`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+ALTER TABLE `training_observability`.`otel_traces`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+ALTER TABLE `training_observability`.`otel_traces_trace_id_ts`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+ALTER TABLE `training_observability`.`otel_logs`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+ALTER TABLE `training_observability`.`run_events`
+    MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+INSERT INTO `training_observability`.`schema_migrations` (table_name, version, name, checksum, oldest_writer) VALUES ('metric_points', 10, 'synced_inserts', '5c809128ca920183', 1);
