@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -129,8 +130,11 @@ func TestEnginesAreFoundInEveryWay(t *testing.T) {
 	assert.Equal(t, [][]string{
 		{"file", "node-9", "engine", "0", "vllm", "1"}, {"registered", host, "reward", "1", "sglang", "1"}, {"router", host, "engine", "0", "sglang", "1"},
 	}, w.query(up))
-	assert.Equal(t, [][]string{{"file", "0.10.2"}, {"registered", "0.5.9"}, {"router", "0.5.18"}}, w.query(`SELECT run_id, max(JSONExtractString(
-		tags_json, 'pitwall.target.version')) FROM training_observability.metric_points WHERE metric = 'pitwall.scrape.up' GROUP BY run_id ORDER BY run_id`))
+	// An engine is asked for its version after a scrape, and the next one says it.
+	require.EventuallyWithT(t, func(a *assert.CollectT) {
+		assert.Equal(a, [][]string{{"file", "0.10.2"}, {"registered", "0.5.9"}, {"router", "0.5.18"}}, w.query(`SELECT run_id, max(JSONExtractString(
+			tags_json, 'pitwall.target.version')) FROM training_observability.metric_points WHERE metric = 'pitwall.scrape.up' GROUP BY run_id ORDER BY run_id`))
+	}, scrapedWithin, 100*time.Millisecond)
 	assert.Equal(t, "Bearer the-key", <-keys)
 	assert.NotContains(t, w.c.Log(), "the-key")
 	w.requireNoFindings()
