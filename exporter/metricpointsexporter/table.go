@@ -19,9 +19,9 @@ type table struct {
 	framed   bool
 	reporter *reporter
 
-	mu          sync.Mutex
-	ready       bool
-	distributed bool
+	mu    sync.Mutex
+	ready bool
+	info  clickhouse.TableInfo
 }
 
 func newTable(client *clickhouse.Client, config *Config, r *reporter) *table {
@@ -36,25 +36,25 @@ func newTable(client *clickhouse.Client, config *Config, r *reporter) *table {
 	}
 }
 
-// prepare makes and checks the table once and reports whether it is a distributed one.
-func (t *table) prepare(ctx context.Context) (distributed bool, err error) {
+// prepare makes and checks the table once.
+func (t *table) prepare(ctx context.Context) (clickhouse.TableInfo, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ready {
-		return t.distributed, nil
+		return t.info, nil
 	}
 	if t.migrate {
 		if err := clickhouse.Migrate(ctx, t.client, t.target); err != nil {
-			return false, err
+			return clickhouse.TableInfo{}, err
 		}
 	}
 	info, err := clickhouse.CheckTable(ctx, t.client, t.target)
 	if err != nil {
-		return false, err
+		return info, err
 	}
 	t.reporter.warn(info.Warnings)
-	t.ready, t.distributed = true, info.Distributed
-	return t.distributed, nil
+	t.ready, t.info = true, info
+	return info, nil
 }
 
 // doubt makes the next use prepare the table again.
@@ -66,7 +66,7 @@ func (t *table) doubt() {
 
 // store posts one block. The token makes the server store it once, however often it comes.
 func (t *table) store(ctx context.Context, body []byte, token string) error {
-	distributed, err := t.prepare(ctx)
+	info, err := t.prepare(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,16 +74,28 @@ func (t *table) store(ctx context.Context, body []byte, token string) error {
 		"insert_deduplication_token": token,
 		// The answer must mean that the rows are in the table.
 		"async_insert": "0",
+		// The account's profile may say otherwise.
+		"insert_deduplicate": "1",
 	}
-	if distributed {
+	if info.DeduplicateInsert {
+		settings["deduplicate_insert"] = "enable"
+	}
+	if info.Distributed {
 		settings["distributed_foreground_insert"] = "1"
 	}
 	if t.framed {
 		settings["decompress"] = "1"
 	}
 	err = t.client.Insert(ctx, t.insert, settings, [][]byte{body}, "")
-	if err != nil && clickhouse.Classify(err) != clickhouse.Retryable {
-		t.doubt()
+	if err == nil || clickhouse.Classify(err) == clickhouse.Retryable {
+		return err
+	}
+	t.doubt()
+	if clickhouse.Classify(err) == clickhouse.Permanent {
+		// A table that somebody is altering refuses good rows.
+		if _, altered := t.prepare(ctx); altered != nil {
+			return altered
+		}
 	}
 	return err
 }

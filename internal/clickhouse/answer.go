@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -72,9 +73,13 @@ func (a answer) exception(resp *http.Response, body []byte) *Error {
 	return &Error{
 		Code: code, Name: name, Status: resp.StatusCode,
 		Message: bound(strings.Join(strings.Fields(strings.ToValidUTF8(message, "\uFFFD")), " "), maxMessage),
-		Address: a.address, User: a.user,
+		Address: a.address, User: a.user, View: ofView.MatchString(message),
 	}
 }
+
+// ofView matches what ClickHouse puts behind the message when a view failed. A value quoted in the message, which may say
+// the same, ends with its quote.
+var ofView = regexp.MustCompile(`: while pushing to view [^'"]*$`)
 
 // fromClickHouse tells a server's or its proxy's answer from that of whatever else listens at the address: every
 // answer of ClickHouse's HTTP handler carries headers of its own, such as X-ClickHouse-Query-Id.

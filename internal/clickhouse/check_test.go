@@ -17,6 +17,7 @@ func testCheckAccepts(t *testing.T, r *rig) {
 		}
 		info, err := CheckTable(t.Context(), r.client, r.target)
 		require.NoError(t, err)
+		want.DeduplicateInsert = true // the engine is new enough
 		assert.Equal(t, want, info)
 	}
 	f("", TableInfo{Engine: "MergeTree", Warnings: []string{"table " + r.target.String() +
@@ -77,10 +78,12 @@ func TestTableInfoOfClusterTables(t *testing.T) {
 			"AND name = 'metric_points_local'": `["` + localEngine + `", "` + localFull + `"]`,
 			"replicated_merge_tree_settings":   `["` + serverDefault + `"]`,
 			"GROUP BY version ORDER BY":        `["7", "1"]`,
+			"FROM system.settings":             `["deduplicate_insert"]`,
 			"name IN":                          strings.Repeat("[\"x\"]\n", 8),
 		})
 		info, err := CheckTable(t.Context(), client, Target{Database: "d", Table: "metric_points", Cluster: "c"})
 		require.NoError(t, err)
+		want.DeduplicateInsert = true
 		assert.Equal(t, want, info)
 	}
 	replicated := "ReplicatedMergeTree('/x', '{replica}') ORDER BY a SETTINGS index_granularity = 8192"
@@ -112,10 +115,12 @@ func TestCheckTableWithoutRightsOnTheRest(t *testing.T) {
 		"FROM system.columns":       contractAnswer(),
 		"FROM system.tables":        `["MergeTree", "MergeTree ORDER BY a SETTINGS index_granularity = 8192"]`,
 		"FROM system.merge_tree":    denied,
+		"FROM system.settings":      "",
 		"GROUP BY version ORDER BY": denied,
 	})
 	info, err := CheckTable(t.Context(), client, Target{Database: "d", Table: "points"})
 	require.NoError(t, err)
 	assert.Zero(t, info.SchemaVersion)
+	assert.False(t, info.DeduplicateInsert, "an older server")
 	assert.Len(t, info.Warnings, 1, "no deduplication window to be seen")
 }

@@ -39,6 +39,9 @@ func Classify(err error) Class {
 		return Permanent
 	}
 	if answered, ok := errors.AsType[*Error](err); ok {
+		if class := codeClass(answered.Code); answered.View && class == Permanent {
+			return Configuration // what the view cannot hold, the table can
+		}
 		if answered.Code != 0 {
 			return codeClass(answered.Code)
 		}

@@ -92,6 +92,18 @@ func TestClassifyAnswers(t *testing.T) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = io.WriteString(w, "half")
 	})
+	view := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, text)
+		}
+	}
+	// As 26.7 says it; the rows are in the table then.
+	f("a view's error", Configuration, "code 6 CANNOT_PARSE_TEXT", view("Code: 6. DB::Exception: Cannot parse string 'abc' as UInt64: "+
+		"while executing 'FUNCTION toUInt64(__table1.x :: 1) -> toUInt64(__table1.x) UInt64 : 0': while pushing to view default.v. (CANNOT_PARSE_TEXT) (version 26.7.2.1)"))
+	f("behind a long value", Configuration, "code 6", view("Code: 6. DB::Exception: Cannot parse string '"+strings.Repeat("a", 10_000)+"': while pushing to view d.v (0000-1). (CANNOT_PARSE_TEXT)"))
+	f("a view's partitions", Retryable, "code 252", view("Code: 252. DB::Exception: Too many partitions for single INSERT block (more than 100): while pushing to view d.v. (TOO_MANY_PARTS)"))
+	f("a value that says so", Permanent, "code 469", view("Code: 469. DB::Exception: Constraint `c` is violated at row 1. Column values: unit = ': while pushing to view d.v'. (VIOLATED_CONSTRAINT)"))
 	f("no answer", Retryable, "EOF", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	f("a message without end", Retryable, "code 241 MEMORY_LIMIT_EXCEEDED: aaa", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)

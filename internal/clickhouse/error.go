@@ -14,6 +14,7 @@ type Error struct {
 	Message string // at most 2 KiB, never a password
 	Address string // the endpoint
 	User    string // the user the request was made as, "" when an auth extension decides
+	View    bool   // a materialized view behind the table failed; the rows may be in the table
 }
 
 func (e *Error) Error() string {
@@ -42,7 +43,7 @@ var ErrTooManyPartitions = errors.New("too many partitions for one INSERT")
 
 // Is lets errors.Is tell the two meanings of code 252 apart: only the text does.
 func (e *Error) Is(target error) bool {
-	return target == ErrTooManyPartitions && e.Code == codeTooManyParts &&
+	return target == ErrTooManyPartitions && e.Code == codeTooManyParts && !e.View &&
 		strings.Contains(e.Message, "Too many partitions for single INSERT block")
 }
 

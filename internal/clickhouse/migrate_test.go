@@ -49,7 +49,7 @@ func testUsersTable(t *testing.T, r *rig) {
 
 	info, err := CheckTable(t.Context(), r.client, r.target)
 	require.NoError(t, err)
-	assert.Equal(t, TableInfo{Engine: "MergeTree", DeduplicationWindow: 10000, SchemaVersion: newest(t)}, info)
+	assert.Equal(t, TableInfo{Engine: "MergeTree", DeduplicationWindow: 10000, DeduplicateInsert: true, SchemaVersion: newest(t)}, info)
 	insert := func() {
 		require.NoError(t, r.client.Insert(t.Context(), "INSERT INTO "+r.target.Ident("metric_points")+" (run_id, metric, value) FORMAT TabSeparated",
 			map[string]string{"insert_deduplication_token": "x"}, [][]byte{[]byte("new\tloss\t1\n")}, ""))

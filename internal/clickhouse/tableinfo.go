@@ -18,6 +18,8 @@ type TableInfo struct {
 	Distributed bool
 	// DeduplicationWindow is how many INSERTs the table remembers by token, 0 for none or unknown.
 	DeduplicationWindow int
+	// DeduplicateInsert says that the server has the setting of that name (26.7 does), which wins over insert_deduplicate.
+	DeduplicateInsert bool
 	// SchemaVersion is the newest migration recorded, 0 for a table Pitwall did not make.
 	SchemaVersion int
 	// Warnings are for a person: what works, but not as promised.
@@ -49,6 +51,11 @@ func readTableInfo(ctx context.Context, client *Client, target Target) (TableInf
 		info.Warnings = append(info.Warnings, fmt.Sprintf(
 			"table %s (engine %s) has no deduplication window in force: an INSERT sent again after a lost answer is stored twice", holder, engine))
 	}
+	rows, err := client.Query(ctx, "SELECT name FROM system.settings WHERE name = 'deduplicate_insert'", nil)
+	if err != nil && !denied(err) {
+		return info, err
+	}
+	info.DeduplicateInsert = len(rows) > 0
 	return info, info.readVersion(ctx, client, target)
 }
 

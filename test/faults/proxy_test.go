@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,8 @@ type proxy struct {
 
 	mu   sync.Mutex
 	last *insert // the last one confirmed
+
+	profile url.Values // settings of the account, where a request says nothing else; set before the first one
 }
 
 // insert is an INSERT as the exporter sent it.
@@ -103,7 +106,9 @@ func (a answer) write(w http.ResponseWriter) {
 func (p *proxy) forward(r *http.Request, body io.Reader, size int) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), engineTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, r.Method, p.engine+r.URL.RequestURI(), body)
+	target := *r.URL
+	target.RawQuery = p.withProfile(r.URL.Query()).Encode()
+	request, err := http.NewRequestWithContext(ctx, r.Method, p.engine+target.RequestURI(), body)
 	if err != nil {
 		return answer{}, err
 	}
@@ -120,6 +125,15 @@ func (p *proxy) forward(r *http.Request, body io.Reader, size int) (answer, erro
 		p.confirmed(r, sent, size)
 	}
 	return answer{response.StatusCode, response.Header, content}, err
+}
+
+func (p *proxy) withProfile(settings url.Values) url.Values {
+	for name, values := range p.profile {
+		if !settings.Has(name) {
+			settings[name] = values
+		}
+	}
+	return settings
 }
 
 func (p *proxy) confirmed(r *http.Request, sent *bytes.Reader, size int) {
