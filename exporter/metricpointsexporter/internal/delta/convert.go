@@ -2,6 +2,8 @@ package delta
 
 import (
 	"encoding/binary"
+	"slices"
+	"time"
 
 	"go.opentelemetry.io/collector/pdata/pmetric"
 )
@@ -59,6 +61,14 @@ func (c *Conversion) exponential(h pmetric.ExponentialHistogram) {
 	})
 }
 
+const (
+	// mostAhead is by how much a producer's clock may be ahead of ours, in nanoseconds; one that is further says nothing
+	// about when a series began.
+	mostAhead = uint64(5 * time.Minute)
+	// hugeShare: a series with more buckets than this share of MaxBytes is not remembered; each takes up to 10 bytes.
+	hugeShare = 160
+)
+
 // outcome is what becomes of a point.
 type outcome int
 
@@ -70,64 +80,116 @@ const (
 
 // next decides what of v is new, and makes v what the series' next value is compared with.
 func (c *Conversion) next(key Key, v *value) (grown value, o outcome) {
-	if v.at == 0 {
-		v.at = uint64(c.converter.opts.Now().UnixNano())
+	options := &c.converter.opts
+	if len(v.positive.counts)+len(v.negative.counts) > options.MaxBytes/hugeShare {
+		c.StartUnknown++
+		return value{}, dropped
 	}
-	before, known := c.before(key)
+	now := uint64(options.Now().UnixNano())
+	timed := v.at != 0
+	if !timed {
+		v.at = now
+	}
+	before := c.before(key)
 	// OpenTelemetry's data model: without a start, or with one at the point's own time, it is not known when v began.
-	startKnown := v.start != 0 && v.start != v.at
+	startKnown := v.start != 0 && v.start < v.at
 	switch {
-	case !known:
+	case !before.known:
+		since, forgotten := c.converter.limits()
+		if v.at <= forgotten {
+			c.StartUnknown++
+			return value{}, dropped
+		}
 		o = dropped
-		if startKnown && v.start >= c.converter.knownSince() {
+		if startKnown && v.start >= since && v.at <= now+mostAhead {
 			o = whole
 		}
+	case before.refused && v.at == before.at:
+		o = dropped // it comes again, and is still the first
 	case v.at <= before.at:
-		c.Repeated++
-		return value{}, dropped
+		if grown, o = v.outgrown(&before.value); o == dropped {
+			c.Repeated++
+			return value{}, dropped
+		}
+		v.at = before.at // what comes late is compared with the latest
 	case startKnown && v.start != before.start && v.start >= before.at:
 		o = whole // another life of the producer
-	case !v.comparable(&before):
+	case !v.comparable(&before.value):
 		o = dropped
 	default:
 		var monotonic bool
-		if grown, monotonic = v.since(&before); monotonic {
+		if grown, monotonic = v.since(&before.value); monotonic {
 			o = grew
+		} else if !timed {
+			c.Repeated++ // late, as far as one can say
+			return value{}, dropped
 		}
 	}
-	c.remember(key, v, &before, known, startKnown, o)
+	if o == dropped || before.refused && o == grew { // then what the value before held is in no row
+		c.StartUnknown++
+	}
+	if !before.ahead { // else, if the request is refused, it comes again with the points before this one
+		c.evenRefused(key, *v, &before, o, startKnown)
+	}
+	c.remember(key, v)
 	return grown, o
 }
 
-// before is the series' value as of the points before this one.
-func (c *Conversion) before(key Key) (value, bool) {
-	state, ok := c.ahead[key]
-	if !ok {
-		state, ok = c.converter.state(key)
+// outgrown is for a v that is no newer than before by its time. Counts of one life only grow: if v's have, the producer's
+// clock was set back.
+func (v *value) outgrown(before *value) (value, outcome) {
+	if v.start == 0 || v.start != before.start || v.count <= before.count || !v.comparable(before) {
+		return value{}, dropped
 	}
-	if !ok {
-		return value{}, false
+	grown, monotonic := v.since(before)
+	if !monotonic {
+		return value{}, dropped
 	}
-	v, err := parseValue(state)
-	return v, err == nil
+	return grown, grew
 }
 
-func (c *Conversion) remember(key Key, v, before *value, known, startKnown bool, o outcome) {
+// previous is a series' value as of the points before this one.
+type previous struct {
+	value
+	known bool
+	ahead bool // it is of this request
+}
+
+func (c *Conversion) before(key Key) (p previous) {
+	state, ahead := c.ahead[key]
+	p.known, p.ahead = ahead, ahead
+	if !ahead {
+		state, p.known = c.converter.state(key)
+	}
+	if p.known {
+		var err error
+		p.value, err = parseValue(state)
+		p.known = err == nil
+	}
+	return p
+}
+
+// evenRefused makes known at once what holds even if the request is refused.
+func (c *Conversion) evenRefused(key Key, v value, before *previous, o outcome, startKnown bool) {
+	switch {
+	case o == dropped:
+		// Nothing of it goes to the table. If its start is its own time, it has to be known: the next point has the same
+		// start, and would then look like one that began while we were watching.
+		v.refused = true
+	case before.known && !startKnown && v.start != 0:
+		start := v.start
+		v = before.value
+		v.start = start
+	default:
+		return
+	}
+	c.converter.put(key, slices.Clone(v.encode())) // without what appending left over
+}
+
+func (c *Conversion) remember(key Key, v *value) {
 	state := v.encode()
-	_, ahead := c.ahead[key]
 	c.ahead[key] = state
 	c.States = append(c.States, key[:]...)
 	c.States = binary.AppendUvarint(c.States, uint64(len(state)))
 	c.States = append(c.States, state...)
-	switch {
-	case o == dropped:
-		// Nothing goes to the table, so it may be known even if the request is refused. It must be if its start is its own
-		// time: the next point has the same start, and would then look like one that began while we were watching.
-		c.StartUnknown++
-		c.converter.put(key, state)
-	case known && !ahead && !startKnown && v.start != 0:
-		goesOn := *before
-		goesOn.start = v.start
-		c.converter.put(key, goesOn.encode())
-	}
 }

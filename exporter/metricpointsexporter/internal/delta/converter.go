@@ -32,7 +32,9 @@ type Converter struct {
 	mu     sync.Mutex
 	series map[Key]remembered
 	bytes  int
-	since  uint64 // nanoseconds; every series that began later and is not in series was never seen
+	// Nanoseconds. Every series that began after since and is not in series was never seen. Of one that is not in series, a
+	// value no newer than forgotten may be older than one that was counted.
+	since, forgotten uint64
 }
 
 type remembered struct {
@@ -42,9 +44,7 @@ type remembered struct {
 
 // New returns a Converter that knows no series.
 func New(opts Options) *Converter {
-	c := &Converter{opts: opts}
-	c.Forget()
-	return c
+	return &Converter{opts: opts, series: map[Key]remembered{}, since: uint64(opts.Now().UnixNano())}
 }
 
 // Conversion is what became of the histograms of one request.

@@ -19,10 +19,10 @@ func (c *Converter) state(key Key) ([]byte, bool) {
 	return r.value, ok
 }
 
-func (c *Converter) knownSince() uint64 {
+func (c *Converter) limits() (since, forgotten uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.since
+	return c.since, c.forgotten
 }
 
 // put takes over state.
@@ -72,8 +72,10 @@ func eachState(states []byte, yield func(Key, []byte)) bool {
 func (c *Converter) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.series, c.bytes = map[Key]remembered{}, 0
-	c.since = uint64(c.opts.Now().UnixNano())
+	for key, r := range c.series {
+		c.drop(key, r)
+	}
+	c.forgotAt(uint64(c.opts.Now().UnixNano()))
 }
 
 // evict makes room for a quarter of what may be remembered. c.mu is held.
@@ -95,13 +97,18 @@ func (c *Converter) evict() {
 	}
 }
 
-// drop forgets a series; it began before its last value. c.mu is held.
+// drop forgets a series; if it was counted whole, it began before its last value, by a clock that was not far ahead. c.mu
+// is held.
 func (c *Converter) drop(key Key, r remembered) {
 	delete(c.series, key)
 	c.bytes -= len(r.value) + overheadBytes
 	if v, err := parseValue(r.value); err == nil {
-		c.since = max(c.since, v.at+1)
+		c.forgotAt(min(v.at, uint64(c.opts.Now().UnixNano())+mostAhead))
 	}
+}
+
+func (c *Converter) forgotAt(at uint64) {
+	c.since, c.forgotten = max(c.since, at+1), max(c.forgotten, at)
 }
 
 // Snapshot is everything known, for Restore, less what was silent for too long.
@@ -119,6 +126,7 @@ func (c *Converter) Snapshot() []byte {
 	b = binary.AppendUvarint(b, uint64(len(c.opts.Schema)))
 	b = append(b, c.opts.Schema...)
 	b = binary.LittleEndian.AppendUint64(b, c.since)
+	b = binary.LittleEndian.AppendUint64(b, c.forgotten)
 	for key, r := range c.series {
 		b = append(b, key[:]...)
 		b = binary.AppendUvarint(b, uint64(len(r.value)))
@@ -133,13 +141,13 @@ func (c *Converter) Restore(snapshot []byte) {
 	r := reader{data: snapshot}
 	version := r.take(1)
 	schema := r.take(r.uvarint())
-	since := r.fixed()
+	since, forgotten := r.fixed(), r.fixed()
 	if r.bad || version[0] != snapshotVersion || string(schema) != c.opts.Schema {
 		return
 	}
 	c.mu.Lock()
 	ok := eachState(r.data, c.set)
-	c.since = since
+	c.since, c.forgotten = since, forgotten
 	if c.bytes > c.opts.MaxBytes {
 		c.evict()
 	}

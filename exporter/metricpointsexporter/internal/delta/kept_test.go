@@ -39,17 +39,6 @@ func TestKept_RoomForSome(t *testing.T) {
 	}
 }
 
-// One that alone is too large is never known, and takes none of the others with it for long.
-func TestKept_TooLarge(t *testing.T) {
-	options := (&clock{}).options()
-	options.MaxBytes = 4000
-	c := New(options)
-	large := make([]uint64, 5000)
-	assert.Zero(t, accept(t, c, numbered(1, 1010, large...)).StartUnknown, "began while we watched")
-	assert.Equal(t, 1, accept(t, c, numbered(1, 1020, large...)).StartUnknown)
-	assert.LessOrEqual(t, c.bytes, options.MaxBytes)
-}
-
 func TestKept_Stale(t *testing.T) {
 	watch := &clock{}
 	c := New(watch.options())
@@ -93,7 +82,7 @@ func TestRestore_Unusable(t *testing.T) {
 	f(nil, "1.0.0", false)
 	f(append([]byte{99}, good[1:]...), "1.0.0", false)
 	for n := range good {
-		if n != 1+1+5+8 { // a snapshot of nothing
+		if n != 1+1+5+16 { // a snapshot of nothing
 			f(good[:n], "1.0.0", false)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
@@ -15,8 +16,13 @@ type Key [16]byte
 
 // identity composes keys. What points share stands in front and is not written again.
 type identity struct {
-	buf   []byte
-	names []string
+	buf    []byte
+	sorted []attribute
+}
+
+type attribute struct {
+	name  string
+	value pcommon.Value
 }
 
 func (i *identity) resource(r pcommon.Resource) {
@@ -52,17 +58,16 @@ func (i *identity) key() Key {
 
 // attributes count whatever their order.
 func (i *identity) attributes(m pcommon.Map) {
-	i.names = i.names[:0]
-	for name := range m.All() {
-		i.names = append(i.names, name)
+	i.sorted = i.sorted[:0]
+	for name, v := range m.All() {
+		i.sorted = append(i.sorted, attribute{name, v})
 	}
-	slices.Sort(i.names)
-	i.buf = binary.AppendUvarint(i.buf, uint64(len(i.names)))
-	for _, name := range i.names {
-		v, _ := m.Get(name)
-		i.text(name)
-		i.buf = append(i.buf, byte(v.Type()))
-		i.text(v.AsString())
+	slices.SortStableFunc(i.sorted, func(a, b attribute) int { return strings.Compare(a.name, b.name) })
+	i.buf = binary.AppendUvarint(i.buf, uint64(len(i.sorted)))
+	for _, a := range i.sorted {
+		i.text(a.name)
+		i.buf = append(i.buf, byte(a.value.Type()))
+		i.text(a.value.AsString())
 	}
 }
 

@@ -12,6 +12,7 @@ type value struct {
 	count     uint64
 	sum       float64
 	hasSum    bool
+	refused   bool // only requests that the log did not take had it
 	// layout is what values must have in common to be compared: the explicit bounds, or the zero bucket's threshold.
 	layout             uint64
 	scale              int32
@@ -92,11 +93,7 @@ func (v *value) encode() []byte {
 	dst := le.AppendUint64(nil, v.start)
 	dst = le.AppendUint64(dst, v.at)
 	dst = le.AppendUint64(dst, v.layout)
-	hasSum := byte(0)
-	if v.hasSum {
-		hasSum = 1
-	}
-	dst = append(dst, hasSum)
+	dst = append(dst, flag(v.hasSum, hasSum)|flag(v.refused, refused))
 	dst = le.AppendUint64(dst, math.Float64bits(v.sum))
 	dst = binary.AppendUvarint(dst, v.count)
 	dst = binary.AppendUvarint(dst, v.zero)
@@ -111,12 +108,24 @@ func (v *value) encode() []byte {
 	return dst
 }
 
+const (
+	hasSum byte = 1 << iota
+	refused
+)
+
+func flag(set bool, bit byte) byte {
+	if set {
+		return bit
+	}
+	return 0
+}
+
 var errMalformed = errors.New("malformed state of a histogram")
 
 func parseValue(data []byte) (v value, err error) {
 	r := reader{data: data}
 	v.start, v.at, v.layout = r.fixed(), r.fixed(), r.fixed()
-	flag := r.take(1)
+	flags := r.take(1)
 	v.sum = math.Float64frombits(r.fixed())
 	v.count, v.zero = r.uvarint(), r.uvarint()
 	scale := r.varint()
@@ -134,9 +143,9 @@ func parseValue(data []byte) (v value, err error) {
 			b.counts[i] = r.uvarint()
 		}
 	}
-	if r.bad || len(r.data) > 0 || int64(v.scale) != scale || flag[0] > 1 {
+	if r.bad || len(r.data) > 0 || int64(v.scale) != scale || flags[0] > hasSum|refused {
 		return value{}, errMalformed
 	}
-	v.hasSum = flag[0] == 1
+	v.hasSum, v.refused = flags[0]&hasSum != 0, flags[0]&refused != 0
 	return v, nil
 }
