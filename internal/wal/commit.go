@@ -204,6 +204,13 @@ func (l *Log) write() error {
 		l.abandon()
 		return err
 	}
+	if err = inPlace(seg.path, seg.file); err != nil {
+		if seg.file.Truncate(seg.size) == nil {
+			_ = fdatasync(seg.file)
+		}
+		l.abandon()
+		return err
+	}
 	return nil
 }
 

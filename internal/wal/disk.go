@@ -40,6 +40,32 @@ func makeSubdir(dir, name string) (string, error) {
 	return path, nil
 }
 
+// errTakenAway: somebody moved or removed the log's folder, or a segment, or mounted something over it. What is written to
+// the open files then would not be found at the next start.
+var errTakenAway = errors.New("is not there any more, or is another one")
+
+// inPlace reports errTakenAway if path does not lead to the open file.
+func inPlace(path string, file *os.File) error {
+	var open, named unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &open); err != nil {
+		return os.NewSyscallError("fstat", err)
+	}
+	err := unix.Stat(path, &named)
+	switch {
+	case errors.Is(err, unix.ENOENT) || err == nil && (open.Dev != named.Dev || open.Ino != named.Ino):
+		return fmt.Errorf("%s %w", path, errTakenAway)
+	case err != nil:
+		return &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return nil
+}
+
+// elsewhere says that the folder exists, but not at its path.
+func (l *Log) elsewhere() bool {
+	var open unix.Stat_t
+	return inPlace(l.opts.Dir, l.dir) != nil && unix.Fstat(int(l.dir.Fd()), &open) == nil && open.Nlink > 0
+}
+
 // fdatasync makes the file's bytes and size durable.
 func fdatasync(f *os.File) error {
 	for {

@@ -26,8 +26,8 @@ func (l *Log) Read(r Range, yield func(payload []byte, rows int) error) (int, er
 		if err != nil {
 			return 0, err
 		}
-	case !errors.Is(err, os.ErrNotExist) && !isIO(err):
-		// No descriptor left, for instance: passes, and nothing is lost.
+	case !errors.Is(err, os.ErrNotExist) && !isIO(err) || l.elsewhere():
+		// No descriptor left, or the folder was moved: passes, and nothing is lost.
 		return 0, fmt.Errorf("read log segment: %w", err)
 	}
 	damaged := max(0, r.Rows-found)

@@ -132,6 +132,9 @@ func (l *Log) openSegment() error {
 // createFile gives the file its name only when its snapshot is durable: a
 // segment without a readable one is therefore damaged, not half made.
 func (l *Log) createFile(seg *segment, head []byte) error {
+	if err := inPlace(l.opts.Dir, l.dir); err != nil {
+		return err
+	}
 	temp := seg.path + tempSuffix
 	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
