@@ -71,7 +71,7 @@ func TestModel_NeverTwiceAndNothingMissesUncounted(t *testing.T) {
 				c = New(options)
 				c.Restore(kept.snapshot)
 				for _, states := range kept.states {
-					c.Keep("1.0.0", states)
+					c.Keep(options.Schema, states)
 				}
 			case 1:
 				kept = log{snapshot: c.Snapshot()}
@@ -90,12 +90,16 @@ func TestModel_NeverTwiceAndNothingMissesUncounted(t *testing.T) {
 				}
 				c.Forget()
 				kept = log{snapshot: c.Snapshot()}
-			case 6:
-				if seed%2 == 1 {
-					c = New(options)
-					c.Restore(nil) // another schema
-					kept = log{snapshot: c.Snapshot()}
+			case 6: // an update to another schema
+				written := options.Schema
+				options.Schema += "+"
+				c = New(options)
+				c.Restore(kept.snapshot)
+				for _, states := range kept.states {
+					c.Keep(written, states)
 				}
+				require.Empty(t, c.series)
+				kept = log{snapshot: c.Snapshot()}
 			case 7:
 				if p.last > p.start { // of a new life it would be compared with the old one, until it catches up
 					p.ahead -= r.IntN(30)
@@ -112,7 +116,7 @@ func TestModel_NeverTwiceAndNothingMissesUncounted(t *testing.T) {
 					p.acknowledged = told.total
 				}
 				conversion := c.Convert(told.metrics)
-				c.Keep("1.0.0", conversion.States)
+				c.Keep(options.Schema, conversion.States)
 				kept.states = append(kept.states, conversion.States)
 				conversion.Release()
 				for _, dp := range histograms(told.metrics).All() {

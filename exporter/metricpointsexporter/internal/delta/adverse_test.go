@@ -174,3 +174,36 @@ func TestKept_HugeSeries(t *testing.T) {
 	accept(t, c, next)
 	requireBuckets(t, [][]uint64{{2, 0, 0}}, histograms(next))
 }
+
+// An update to another schema forgets what series were called, not when: what a sender kept back meanwhile is lost up to
+// its first value only, and what begins meanwhile is new.
+func TestKept_SchemaUpdateKeepsTime(t *testing.T) {
+	watch := &clock{}
+	c := New(watch.options())
+	accept(t, c, numbered(1, 1010, 1, 0, 0))
+	header := c.Snapshot()
+	behind := accept(t, c, numbered(1, 1020, 2, 0, 0)).States
+	watch.elapsed = 10 * time.Minute
+	options := watch.options()
+	options.Schema = "1.1.0"
+	next := New(options)
+	next.Restore(header)
+	next.Keep("1.0.0", behind)
+	var got [][]uint64
+	unknown := 0
+	for n, at := range []int{1015, 1020, 1030, 1040, 1050} {
+		metrics := numbered(1, at, uint64(n+1), 0, 0)
+		conversion := next.Convert(metrics)
+		next.Keep("1.1.0", conversion.States)
+		conversion.Release()
+		unknown += conversion.StartUnknown
+		for _, dp := range histograms(metrics).All() {
+			got = append(got, dp.BucketCounts().AsRaw())
+		}
+	}
+	assert.Equal(t, [][]uint64{{1, 0, 0}, {1, 0, 0}}, got)
+	assert.Equal(t, 3, unknown, "the two that were counted, and the first one after them")
+	meanwhile := request(at{1100, 1110, []uint64{5, 0, 0}})
+	next.Convert(meanwhile).Release()
+	requireBuckets(t, [][]uint64{{5, 0, 0}}, histograms(meanwhile))
+}

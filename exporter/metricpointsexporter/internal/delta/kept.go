@@ -48,7 +48,10 @@ func (c *Converter) set(key Key, state []byte) {
 // request leave out what cannot be read.
 func (c *Converter) Keep(schema string, states []byte) {
 	if schema != c.opts.Schema {
-		return // and Restore has forgotten what was before
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		eachState(states, func(_ Key, state []byte) { c.forgot(state) })
+		return
 	}
 	eachState(states, c.put)
 }
@@ -72,10 +75,14 @@ func eachState(states []byte, yield func(Key, []byte)) bool {
 func (c *Converter) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.dropAll()
+	c.forgotAt(uint64(c.opts.Now().UnixNano()))
+}
+
+func (c *Converter) dropAll() {
 	for key, r := range c.series {
 		c.drop(key, r)
 	}
-	c.forgotAt(uint64(c.opts.Now().UnixNano()))
 }
 
 // evict makes room for a quarter of what may be remembered. c.mu is held.
@@ -97,12 +104,17 @@ func (c *Converter) evict() {
 	}
 }
 
-// drop forgets a series; if it was counted whole, it began before its last value, by a clock that was not far ahead. c.mu
+// drop takes a series out. If it was counted whole, it began before its last value, by a clock that was not far ahead. c.mu
 // is held.
 func (c *Converter) drop(key Key, r remembered) {
 	delete(c.series, key)
 	c.bytes -= len(r.value) + overheadBytes
-	if v, err := parseValue(r.value); err == nil {
+	c.forgot(r.value)
+}
+
+// forgot is told of what is not, or no more, in series. c.mu is held.
+func (c *Converter) forgot(state []byte) {
+	if v, err := parseValue(state); err == nil {
 		c.forgotAt(min(v.at, uint64(c.opts.Now().UnixNano())+mostAhead))
 	}
 }
@@ -135,24 +147,31 @@ func (c *Converter) Snapshot() []byte {
 	return b
 }
 
-// Restore begins with a snapshot. One that cannot be used, or is of another schema, leaves nothing known.
+// Restore begins with a snapshot. Of one of another schema no more remains than how new its values were; one that cannot be
+// used leaves nothing known.
 func (c *Converter) Restore(snapshot []byte) {
-	c.Forget()
 	r := reader{data: snapshot}
 	version := r.take(1)
 	schema := r.take(r.uvarint())
 	since, forgotten := r.fixed(), r.fixed()
-	if r.bad || version[0] != snapshotVersion || string(schema) != c.opts.Schema {
+	if r.bad || version[0] != snapshotVersion || !c.load(r.data, since, forgotten) {
+		c.Forget()
 		return
 	}
+	if string(schema) != c.opts.Schema {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.dropAll()
+	}
+}
+
+func (c *Converter) load(states []byte, since, forgotten uint64) bool {
 	c.mu.Lock()
-	ok := eachState(r.data, c.set)
+	defer c.mu.Unlock()
 	c.since, c.forgotten = since, forgotten
+	ok := eachState(states, c.set)
 	if c.bytes > c.opts.MaxBytes {
 		c.evict()
 	}
-	c.mu.Unlock()
-	if !ok {
-		c.Forget()
-	}
+	return ok
 }
