@@ -207,3 +207,29 @@ func TestKept_SchemaUpdateKeepsTime(t *testing.T) {
 	next.Convert(meanwhile).Release()
 	requireBuckets(t, [][]uint64{{5, 0, 0}}, histograms(meanwhile))
 }
+
+// Two producers that share what identifies them look like one that restarts with every value: nothing of it is counted,
+// rather than too much.
+func TestConvert_TwoProducersOfOneIdentity(t *testing.T) {
+	c := New((&clock{}).options())
+	counted, unknown := uint64(0), 0
+	one, other := uint64(100), uint64(50)
+	for n := range 10 {
+		one++
+		other++
+		metrics := request(at{1001, 1010 + 10*n, []uint64{one, 0, 0}}, at{1005, 1015 + 10*n, []uint64{other, 0, 0}})
+		unknown += accept(t, c, metrics).StartUnknown
+		for _, dp := range histograms(metrics).All() {
+			counted += dp.Count()
+		}
+	}
+	assert.EqualValues(t, 101, counted, "the very first")
+	assert.Equal(t, 19, unknown)
+}
+
+// A process's start as some compute it, from the time since boot, wavers by a second.
+func TestConvert_StartWavers(t *testing.T) {
+	metrics := request(at{1002, 1010, []uint64{1, 0, 0}}, at{1001, 1020, []uint64{2, 0, 0}}, at{1002, 1030, []uint64{4, 0, 0}})
+	assert.Zero(t, accept(t, New((&clock{}).options()), metrics).StartUnknown)
+	requireBuckets(t, [][]uint64{{1, 0, 0}, {1, 0, 0}, {2, 0, 0}}, histograms(metrics))
+}

@@ -65,6 +65,9 @@ const (
 	// mostAhead is by how much a producer's clock may be ahead of ours, in nanoseconds; one that is further says nothing
 	// about when a series began.
 	mostAhead = uint64(5 * time.Minute)
+	// startWavers is by how much the start of one life may differ from value to value: some compute it from the time since
+	// boot each time, in whole seconds.
+	startWavers = uint64(2 * time.Second)
 	// hugeShare: a series with more buckets than this share of MaxBytes is not remembered; each takes up to 10 bytes.
 	hugeShare = 160
 )
@@ -114,7 +117,7 @@ func (c *Conversion) next(key Key, v *value) (grown value, o outcome) {
 		v.at = before.at // what comes late is compared with the latest
 	case startKnown && v.start != before.start && v.start >= before.at:
 		o = whole // another life of the producer
-	case !v.comparable(&before.value):
+	case !v.comparable(&before.value) || startKnown && v.overlaps(&before.value):
 		o = dropped
 	default:
 		var monotonic bool
@@ -133,6 +136,13 @@ func (c *Conversion) next(key Key, v *value) (grown value, o outcome) {
 	}
 	c.remember(key, v)
 	return grown, o
+}
+
+// overlaps reports whether v began at another time, and before the life that before is of had ended: two producers share
+// what identifies them, or a clock was set back.
+func (v *value) overlaps(before *value) bool {
+	apart := max(v.start, before.start) - min(v.start, before.start)
+	return before.start != 0 && apart > startWavers
 }
 
 // outgrown is for a v that is no newer than before by its time. Counts of one life only grow: if v's have, the producer's
