@@ -2,6 +2,7 @@ package faults
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -101,11 +102,21 @@ func requireDelay(t *testing.T, r *rig) {
 // smallDisk mounts a file system of 24 MiB.
 func smallDisk(t *testing.T, path string) string {
 	t.Helper()
-	require.NoError(t, os.Mkdir(path, 0o700))
-	if err := unix.Mount("tmpfs", path, "tmpfs", 0, "size=24m"); err != nil {
+	return mount(t, path, "size=24m")
+}
+
+// mount makes a file system in memory, until the end of the test.
+func mount(t *testing.T, path, options string) string {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(path, 0o700))
+	if err := unix.Mount("tmpfs", path, "tmpfs", 0, options); err != nil {
 		t.Skipf("a file system to fill needs root: mount: %v", err)
 	}
-	t.Cleanup(func() { require.NoError(t, unix.Unmount(path, unix.MNT_DETACH)) })
+	t.Cleanup(func() {
+		if err := unix.Unmount(path, unix.MNT_DETACH); !errors.Is(err, unix.EINVAL) { // the test may have done it
+			require.NoError(t, err)
+		}
+	})
 	return path
 }
 

@@ -13,7 +13,7 @@ import (
 // so from then on nothing is, until the next start.
 func TestLogFolderTakenAway(t *testing.T) {
 	t.Parallel()
-	f := func(name string, takeAway, giveBack func(folder string) error) {
+	f := func(name string, takeAway, giveBack func(t *testing.T, folder string)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t)
@@ -23,12 +23,12 @@ func TestLogFolderTakenAway(t *testing.T) {
 			clients.stop()
 			r.drained()
 			r.proxy.inject(cut)
-			require.NoError(t, takeAway(r.logFolder()))
+			takeAway(t, r.logFolder())
 			clients = r.send(usual)
 			r.refuses(2000)
 			clients.stop()
 			r.collector.Kill()
-			require.NoError(t, giveBack(r.logFolder()))
+			giveBack(t, r.logFolder())
 			r.proxy.heal()
 			r.collector.Start()
 			clients = r.send(usual)
@@ -37,28 +37,26 @@ func TestLogFolderTakenAway(t *testing.T) {
 			r.finish(0)
 		})
 	}
-	nothing := func(string) error { return nil }
-	f("removed", os.RemoveAll, nothing)
-	f("renamed", func(folder string) error { return os.Rename(folder, folder+"-away") },
-		func(folder string) error { return os.Rename(folder+"-away", folder) })
-	f("made again", func(folder string) error {
-		if err := os.RemoveAll(folder); err != nil {
-			return err
-		}
-		return os.Mkdir(folder, 0o700)
+	remove := func(t *testing.T, folder string) { require.NoError(t, os.RemoveAll(folder)) }
+	nothing := func(*testing.T, string) {}
+	f("removed", remove, nothing)
+	f("made again", func(t *testing.T, folder string) {
+		remove(t, folder)
+		require.NoError(t, os.Mkdir(folder, 0o700))
 	}, nothing)
-	f("another disk in its place", func(folder string) error { return unix.Mount("tmpfs", folder, "tmpfs", 0, "size=24m") },
-		func(folder string) error { return unix.Unmount(folder, unix.MNT_DETACH) })
+	f("renamed",
+		func(t *testing.T, folder string) { require.NoError(t, os.Rename(folder, folder+"-away")) },
+		func(t *testing.T, folder string) { require.NoError(t, os.Rename(folder+"-away", folder)) })
+	f("another disk in its place",
+		func(t *testing.T, folder string) { mount(t, folder, "size=24m") },
+		func(t *testing.T, folder string) { require.NoError(t, unix.Unmount(folder, unix.MNT_DETACH)) })
 }
 
 // No file can be made on the log's disk, though there is room.
 func TestNoInodes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, onDisk, "exporters: {metricpoints: {log: {max_size_mib: 16}}}")
-	disk := filepath.Join(r.collector.Dir, "disk")
-	require.NoError(t, os.Mkdir(disk, 0o700))
-	require.NoError(t, unix.Mount("tmpfs", disk, "tmpfs", 0, "size=64m,nr_inodes=30"))
-	t.Cleanup(func() { require.NoError(t, unix.Unmount(disk, unix.MNT_DETACH)) })
+	disk := mount(t, filepath.Join(r.collector.Dir, "disk"), "size=64m,nr_inodes=30")
 	r.collector.Start()
 	clients := r.send(heavy)
 	r.acknowledges(2000)
