@@ -30,7 +30,7 @@ import (
 //	u32 n, n times: u64 number, u64 nonce of a segment: this one, then the
 //	older ones that still matter
 //	u32 n, n times: u64 segment, u64 start, u64 end, u64 rows, u32 time
-//	what Sealing returned
+//	what Sealing returned; nothing if the record would become larger than a payload may be
 //
 // The ranges are all that are cut and not done, and everything uncut
 // becomes a range when a segment is made. So the newest readable snapshot and

@@ -24,7 +24,7 @@ type Options struct {
 	// Sealing, if set, is called before a new segment is begun. Open will not read those before it again (unless the
 	// new one is damaged), so what Kept was told has to be on disk elsewhere when it returns, or in what it returns: that
 	// stands in the new segment's header, and the next Open begins by handing it to Carried. It must be much smaller
-	// than a segment.
+	// than a segment; Carried is told nil instead of what no record holds.
 	Sealing func() (carried []byte)
 	Carried func(carried []byte)
 	// None of these is called concurrently with itself or another.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -60,25 +61,63 @@ func (o *observer) run(t *testing.T, stop <-chan struct{}, life time.Duration) {
 	_ = provider.Shutdown(context.Background()) // its export has nothing new, and may fail
 }
 
+// observe starts programs; every third restarts once, every third twice. stop ends them, and they have exported everything then.
+func (r *rig) observe(programs int) (observers []*observer, stop func()) {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) // exports fail, and the SDK says so each time
+	ending := make(chan struct{})
+	var running sync.WaitGroup
+	for i := range programs {
+		o := &observer{number: i, endpoint: r.collector.HTTP}
+		observers = append(observers, o)
+		running.Go(func() {
+			for range i % 3 {
+				o.run(r.t, ending, 3*time.Second)
+			}
+			o.run(r.t, ending, within)
+		})
+	}
+	return observers, func() {
+		close(ending)
+		running.Wait()
+	}
+}
+
+// counted compares the table with what programs observed.
+func (r *rig) counted(observers []*observer) {
+	r.t.Helper()
+	total := int64(0)
+	for _, o := range observers {
+		var want [][]string
+		for b, n := range o.observed {
+			le := "+Inf"
+			if b < len(bounds) {
+				le = strconv.FormatFloat(bounds[b], 'g', -1, 64)
+			}
+			want = append(want, []string{le, strconv.FormatInt(n, 10)})
+			total += n
+		}
+		assert.Equal(r.t, want, r.engine.Query(fmt.Sprintf(`SELECT JSONExtractString(tags_json, 'le') AS le, sum(value) FROM %s
+			WHERE run_id = 'observed' AND metric = 'lab.waits.bucket' AND rank = %d GROUP BY le ORDER BY le = '+Inf', le`, table, o.number)))
+		var sum float64
+		for b, n := range o.observed {
+			sum += (float64(b) + 0.5) * float64(n)
+		}
+		rows := r.engine.Query(fmt.Sprintf(`SELECT sumIf(value, metric = 'lab.waits.count'), sumIf(value, metric = 'lab.waits.sum')
+			FROM %s WHERE run_id = 'observed' AND rank = %d`, table, o.number))
+		require.Len(r.t, rows, 1)
+		assert.Equal(r.t, strconv.FormatInt(o.observed[0]+o.observed[1]+o.observed[2], 10), rows[0][0])
+		assert.Equal(r.t, strconv.FormatFloat(sum, 'g', -1, 64), rows[0][1], "halves add up without rounding")
+	}
+	r.t.Logf("%d observations of %d programs, each counted once", total, len(observers))
+}
+
 // Programs export cumulative histograms while the collector dies, is away, and cannot store; some of them restart. Every
 // observation is in the table once, whatever became of the requests that told of it.
 func TestCumulativeHistograms(t *testing.T) {
 	t.Parallel()
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) // exports fail, and the SDK says so each time
 	r := newRig(t)
 	r.collector.Start()
-	observers := make([]*observer, 8)
-	stop := make(chan struct{})
-	var running sync.WaitGroup
-	for i := range observers {
-		observers[i] = &observer{number: i, endpoint: r.collector.HTTP}
-		running.Go(func() {
-			for range i % 3 {
-				observers[i].run(t, stop, 3*time.Second)
-			}
-			observers[i].run(t, stop, within)
-		})
-	}
+	observers, stop := r.observe(8)
 	clients := r.send(usual)
 	for round := range rounds(10) {
 		if round%3 == 1 {
@@ -91,33 +130,33 @@ func TestCumulativeHistograms(t *testing.T) {
 		r.collector.Launch()
 		r.proxy.heal()
 	}
-	close(stop)
-	running.Wait()
+	stop()
 	clients.stop()
 	r.drained()
-	total := int64(0)
-	for _, o := range observers {
-		var want [][]string
-		for b, n := range o.observed {
-			le := "+Inf"
-			if b < len(bounds) {
-				le = strconv.FormatFloat(bounds[b], 'g', -1, 64)
-			}
-			want = append(want, []string{le, strconv.FormatInt(n, 10)})
-			total += n
-		}
-		assert.Equal(t, want, r.engine.Query(fmt.Sprintf(`SELECT JSONExtractString(tags_json, 'le') AS le, sum(value) FROM %s
-			WHERE run_id = 'observed' AND metric = 'lab.waits.bucket' AND rank = %d GROUP BY le ORDER BY le = '+Inf', le`, table, o.number)))
-		var sum float64
-		for b, n := range o.observed {
-			sum += (float64(b) + 0.5) * float64(n)
-		}
-		rows := r.engine.Query(fmt.Sprintf(`SELECT sumIf(value, metric = 'lab.waits.count'), sumIf(value, metric = 'lab.waits.sum')
-			FROM %s WHERE run_id = 'observed' AND rank = %d`, table, o.number))
-		require.Len(t, rows, 1)
-		assert.Equal(t, strconv.FormatInt(o.observed[0]+o.observed[1]+o.observed[2], 10), rows[0][0])
-		assert.Equal(t, strconv.FormatFloat(sum, 'g', -1, 64), rows[0][1], "halves add up without rounding")
+	r.counted(observers)
+	r.finish(0)
+}
+
+// The collector reads its configuration again, and its log is full now and then, because nothing is stored: requests are
+// refused, and come again or do not. What was refused is counted with what comes later.
+func TestCumulativeHistograms_ReloadedAndFull(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "exporters: {metricpoints: {log: {max_size_mib: 16}}}")
+	r.collector.Start()
+	observers, stop := r.observe(6)
+	for range rounds(3) {
+		r.proxy.inject(cut)
+		clients := r.send(shape{clients: 4, points: 500, every: 10 * time.Millisecond})
+		r.until(func() bool { return r.now()["points_refused"] > 0 }, "a full log")
+		moment(500 * time.Millisecond)
+		r.proxy.heal()
+		require.NoError(t, syscall.Kill(r.collector.PID(), syscall.SIGHUP))
+		moment(time.Second)
+		clients.stop()
+		r.drained()
 	}
-	t.Logf("%d observations of %d programs, each counted once", total, len(observers))
+	stop()
+	r.drained()
+	r.counted(observers)
 	r.finish(0)
 }
