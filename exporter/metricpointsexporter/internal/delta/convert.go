@@ -9,36 +9,31 @@ import (
 )
 
 func (c *Conversion) convert(rm pmetric.ResourceMetrics) {
-	id := &c.identity
-	id.resource(rm.Resource())
-	resource := len(id.buf)
+	resource := c.identity.resource(rm.Resource())
 	for _, sm := range rm.ScopeMetrics().All() {
-		id.buf = id.buf[:resource]
-		id.scope(sm.Scope())
-		scope := len(id.buf)
+		scope := c.identity.scope(resource, sm.Scope())
 		for _, m := range sm.Metrics().All() {
 			if !cumulative(m) {
 				continue
 			}
-			id.buf = id.buf[:scope]
-			id.metric(m)
+			metric := c.identity.metric(scope, m)
 			if m.Type() == pmetric.MetricTypeHistogram {
-				c.explicit(m.Histogram())
+				c.explicit(metric, m.Histogram())
 			} else {
-				c.exponential(m.ExponentialHistogram())
+				c.exponential(metric, m.ExponentialHistogram())
 			}
 		}
 	}
 }
 
-func (c *Conversion) explicit(h pmetric.Histogram) {
+func (c *Conversion) explicit(metric digest, h pmetric.Histogram) {
 	h.SetAggregationTemporality(pmetric.AggregationTemporalityDelta)
 	h.DataPoints().RemoveIf(func(dp pmetric.HistogramDataPoint) bool {
 		if dp.Flags().NoRecordedValue() {
 			return false
 		}
 		v := ofExplicit(dp)
-		grown, outcome := c.next(c.identity.point(dp.Attributes()), &v)
+		grown, outcome := c.next(c.identity.point(metric, dp.Attributes()), &v)
 		if outcome == grew {
 			grown.toExplicit(dp)
 		}
@@ -46,14 +41,14 @@ func (c *Conversion) explicit(h pmetric.Histogram) {
 	})
 }
 
-func (c *Conversion) exponential(h pmetric.ExponentialHistogram) {
+func (c *Conversion) exponential(metric digest, h pmetric.ExponentialHistogram) {
 	h.SetAggregationTemporality(pmetric.AggregationTemporalityDelta)
 	h.DataPoints().RemoveIf(func(dp pmetric.ExponentialHistogramDataPoint) bool {
 		if dp.Flags().NoRecordedValue() {
 			return false
 		}
 		v := ofExponential(dp)
-		grown, outcome := c.next(c.identity.point(dp.Attributes()), &v)
+		grown, outcome := c.next(c.identity.point(metric, dp.Attributes()), &v)
 		if outcome == grew {
 			grown.toExponential(dp)
 		}

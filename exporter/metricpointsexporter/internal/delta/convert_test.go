@@ -181,8 +181,8 @@ func TestConvert_Turns(t *testing.T) {
 		other := request(at{1001, 1010, []uint64{1, 0, 0}})
 		other.ResourceMetrics().At(0).Resource().Attributes().PutInt("n", int64(n))
 		var id identity
-		id.resource(other.ResourceMetrics().At(0).Resource())
-		if key := id.key(); int(key[0])%len(c.turns) != first.turns[0] {
+		resource := id.resource(other.ResourceMetrics().At(0).Resource())
+		if int(resource[0])%len(c.turns) != first.turns[0] {
 			c.Convert(other).Release()
 		}
 	}

@@ -68,9 +68,8 @@ func (c *Converter) Convert(metrics pmetric.Metrics) *Conversion {
 		if !hasCumulative(rm) {
 			continue
 		}
-		conversion.identity.resource(rm.Resource())
-		key := conversion.identity.key()
-		conversion.turns = append(conversion.turns, int(key[0])%len(c.turns))
+		resource := conversion.identity.resource(rm.Resource())
+		conversion.turns = append(conversion.turns, int(resource[0])%len(c.turns))
 	}
 	if len(conversion.turns) == 0 {
 		return conversion

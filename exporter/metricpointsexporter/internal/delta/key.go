@@ -14,7 +14,10 @@ import (
 // needs another snapshotVersion.
 type Key [16]byte
 
-// identity composes keys. What points share stands in front and is not written again.
+// digest stands for what points share, so that a long resource is not hashed for each of them.
+type digest = [sha256.Size]byte
+
+// identity composes keys.
 type identity struct {
 	buf    []byte
 	sorted []attribute
@@ -25,33 +28,31 @@ type attribute struct {
 	value pcommon.Value
 }
 
-func (i *identity) resource(r pcommon.Resource) {
+func (i *identity) resource(r pcommon.Resource) digest {
 	i.buf = i.buf[:0]
 	i.attributes(r.Attributes())
+	return sha256.Sum256(i.buf)
 }
 
-func (i *identity) scope(s pcommon.InstrumentationScope) {
+func (i *identity) scope(resource digest, s pcommon.InstrumentationScope) digest {
+	i.buf = append(i.buf[:0], resource[:]...)
 	i.text(s.Name())
 	i.text(s.Version())
 	i.attributes(s.Attributes())
+	return sha256.Sum256(i.buf)
 }
 
-func (i *identity) metric(m pmetric.Metric) {
+func (i *identity) metric(scope digest, m pmetric.Metric) digest {
+	i.buf = append(i.buf[:0], scope[:]...)
 	i.text(m.Name())
 	i.text(m.Unit())
 	i.buf = append(i.buf, byte(m.Type()))
+	return sha256.Sum256(i.buf)
 }
 
-// point leaves the buffer as it was.
-func (i *identity) point(attributes pcommon.Map) Key {
-	shared := len(i.buf)
+func (i *identity) point(metric digest, attributes pcommon.Map) Key {
+	i.buf = append(i.buf[:0], metric[:]...)
 	i.attributes(attributes)
-	key := i.key()
-	i.buf = i.buf[:shared]
-	return key
-}
-
-func (i *identity) key() Key {
 	sum := sha256.Sum256(i.buf)
 	return Key(sum[:])
 }
