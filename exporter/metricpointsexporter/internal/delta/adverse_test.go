@@ -227,6 +227,21 @@ func TestConvert_TwoProducersOfOneIdentity(t *testing.T) {
 	assert.Equal(t, 19, unknown)
 }
 
+// As a launcher starts them, within a second: the one that is ahead is counted.
+func TestConvert_TwoProducersStartedAtOnce(t *testing.T) {
+	c := New((&clock{}).options())
+	counted, unknown := uint64(0), 0
+	for n := range uint64(10) {
+		metrics := request(at{1001, 1010 + 10*int(n), []uint64{100 + n, 0, 0}}, at{1002, 1015 + 10*int(n), []uint64{50 + n, 0, 0}})
+		unknown += accept(t, c, metrics).StartUnknown
+		for _, dp := range histograms(metrics).All() {
+			counted += dp.Count()
+		}
+	}
+	assert.EqualValues(t, 109, counted)
+	assert.Equal(t, 10, unknown)
+}
+
 // A process's start as some compute it, from the time since boot, wavers by a second.
 func TestConvert_StartWavers(t *testing.T) {
 	metrics := request(at{1002, 1010, []uint64{1, 0, 0}}, at{1001, 1020, []uint64{2, 0, 0}}, at{1002, 1030, []uint64{4, 0, 0}})

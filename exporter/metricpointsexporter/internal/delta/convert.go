@@ -121,6 +121,10 @@ func (c *Conversion) next(key Key, v *value) (grown value, o outcome) {
 		} else if !timed {
 			c.Repeated++ // late, as far as one can say
 			return value{}, dropped
+		} else if startKnown && v.start != before.start {
+			// A new life would begin after the last value: this is another producer's, started at almost the same time.
+			c.StartUnknown++
+			return value{}, dropped
 		}
 	}
 	if o == dropped || before.refused && o == grew { // then what the value before held is in no row
