@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ func TestRefusalsSayWhen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "processors: {memory_limiter: {check_interval: 10ms, limit_mib: 2, spike_limit_mib: 1}}")
 	r.collector.Start()
+	r.until(func() bool { return strings.Contains(r.collector.Log(), "Refusing data") }, "memory_limiter refuses")
 	connection, err := grpc.NewClient(r.collector.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer connection.Close()
