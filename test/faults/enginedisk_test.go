@@ -13,7 +13,11 @@ import (
 // The engine's own disk becomes full under load, down to the last byte, several times; also while it remembers the tokens of INSERTs.
 func TestFullDiskOfTheEngine(t *testing.T) {
 	t.Parallel()
-	disk := mount(t, t.TempDir(), "size=160m")
+	size := "size=160m"
+	if soaking() {
+		size = "size=2g" // room for all that is stored in the end
+	}
+	disk := mount(t, t.TempDir(), size)
 	r := newRig(t)
 	r.engine.Kill()
 	r.engine = enginetest.Start(t, enginetest.WithPassword(canary), enginetest.WithDataDir(filepath.Join(disk, "data")))
