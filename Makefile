@@ -89,7 +89,7 @@ panels: ## Every query of the dashboards and alert rules, asked as Grafana does 
 
 .PHONY: soak
 soak: deps build ## The faults of docs/operations.md, ten times as long: 200 kills and more (half an hour)
-	PITWALL_SOAK=1 go test -count=1 -v -timeout 3h ./test/faults
+	PITWALL_SOAK=1 go test -count=1 -v -parallel 4 -timeout 3h ./test/faults
 
 .PHONY: bench
 bench: deps build ## Benchmarks of hot paths, then the figures of docs/benchmarks.md (half an hour)

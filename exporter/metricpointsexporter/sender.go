@@ -10,6 +10,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/block"
 	"github.com/pitwall-otel/pitwall/internal/clickhouse"
@@ -120,7 +121,7 @@ func (s *sender) deliver(ctx context.Context, r wal.Range) (outcome, error) {
 	}
 	for i, rows := range s.builder.Sort() {
 		token := r.Token() + "-" + strconv.Itoa(i)
-		err := s.storeRows(ctx, rows, token)
+		err := s.storeRows(ctx, rows, token, r.Recovered())
 		switch {
 		case err == nil:
 			o.stored += len(rows)
@@ -134,8 +135,55 @@ func (s *sender) deliver(ctx context.Context, r wal.Range) (outcome, error) {
 	return o, nil
 }
 
-// storeRows encodes a group of rows and stores it.
-func (s *sender) storeRows(ctx context.Context, rows []uint32, token string) error {
+// storeRows stores a group of rows. Up to 26.7 at least, ClickHouse remembers a block's token before it has the rows: when it
+// is killed or its disk is full in between, it answers for the next attempt without storing anything. So where there was
+// an attempt before, the rows are looked for, and those that are not there go again under another token.
+func (s *sender) storeRows(ctx context.Context, rows []uint32, token string, attempted bool) error {
+	for {
+		if err := s.encode(rows); err != nil {
+			return err
+		}
+		failed, err := s.store(ctx, s.body, token)
+		if err != nil || !attempted && !failed {
+			return err
+		}
+		lost, err := s.lost(ctx, rows)
+		if err != nil || len(lost) == 0 {
+			return err
+		}
+		s.exporter.seldom.Warn("the table answered for points that it does not have; they go again under another token",
+			zap.String("token", token), zap.Int("points", len(lost)))
+		rows, token, attempted = lost, token+"-again", false
+	}
+}
+
+// maxLooks is how often the table may fail to say what it has, before its answer to the INSERT is believed: where a part of
+// it is damaged it takes points and gives none.
+const maxLooks = 5
+
+// lost waits for a server that is away.
+func (s *sender) lost(ctx context.Context, rows []uint32) ([]uint32, error) {
+	pause := s.pause()
+	for looks := 1; ; {
+		lost, err := s.table.lost(ctx, &s.builder, rows)
+		if err == nil || ctx.Err() != nil {
+			return lost, errors.Join(err, ctx.Err())
+		}
+		if _, answered := errors.AsType[*clickhouse.Error](err); answered {
+			if looks++; looks > maxLooks {
+				s.exporter.seldom.Warn("the table took points, and cannot say whether it has them", zap.Error(err))
+				return nil, nil
+			}
+		}
+		s.table.reporter.failed(err, clickhouse.Classify(err).String())
+		if err := wait(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// encode writes the rows' block to s.body.
+func (s *sender) encode(rows []uint32) error {
 	s.body = s.body[:0]
 	err := s.builder.Encode(rows, func(piece []byte) (err error) {
 		if s.compressor == nil {
@@ -145,10 +193,7 @@ func (s *sender) storeRows(ctx context.Context, rows []uint32, token string) err
 		s.body, err = s.compressor.Append(s.body, piece)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return s.store(ctx, s.body, token)
+	return err
 }
 
 // keep makes a dead letter of a group of rows and returns where it lies, or why it was not kept.
@@ -206,28 +251,29 @@ func wait(ctx context.Context, pause *backoff.ExponentialBackOff) error {
 	}
 }
 
-// store tries without end, always the same bytes under the same token, and returns only permanent errors.
-func (s *sender) store(ctx context.Context, body []byte, token string) error {
+// store tries without end, always the same bytes under the same token, and returns only permanent errors. failed says that
+// an attempt had failed before the one that did not.
+func (s *sender) store(ctx context.Context, body []byte, token string) (failed bool, err error) {
 	pause := s.pause()
-	for {
+	for ; ; failed = true {
 		start := time.Now()
 		err := s.table.store(ctx, body, token)
 		if err == nil {
 			s.exporter.telemetry.MetricpointsInsertDuration.Record(ctx, time.Since(start).Seconds(), s.exporter.self)
 			s.table.reporter.working()
-			return nil
+			return failed, nil
 		}
 		if ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
+			return failed, errors.Join(err, ctx.Err())
 		}
 		class := clickhouse.Classify(err)
 		s.exporter.telemetry.MetricpointsInsertFailures.Add(ctx, 1, s.exporter.self, metric.WithAttributes(attribute.String("class", class.String())))
 		if class == clickhouse.Permanent {
-			return err
+			return failed, err
 		}
 		s.table.reporter.failed(err, class.String())
 		if err := wait(ctx, pause); err != nil {
-			return err
+			return failed, err
 		}
 	}
 }

@@ -3,6 +3,7 @@ package metricpointsexporter
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/block"
@@ -62,6 +63,27 @@ func (t *table) doubt() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ready = false
+}
+
+// lost returns those of the rows, which the server has answered for, that it does not have. A table that is not a plain
+// MergeTree is believed: replicas keep tokens and parts together, and others may be behind.
+func (t *table) lost(ctx context.Context, b *block.Builder, rows []uint32) ([]uint32, error) {
+	info, err := t.prepare(ctx)
+	if err != nil || info.Engine != "MergeTree" {
+		return nil, err
+	}
+	var lost []uint32
+	for _, month := range b.Months(rows) {
+		sample := b.Sample(month)
+		stored, ok, err := clickhouse.Stored(ctx, t.client, t.target, sample)
+		if err != nil {
+			return nil, err
+		}
+		if ok && !slices.ContainsFunc(sample, func(r clickhouse.Row) bool { return stored[r] }) {
+			lost = append(lost, month...)
+		}
+	}
+	return lost, nil
 }
 
 // store posts one block. The token makes the server store it once, however often it comes.

@@ -76,6 +76,8 @@ type span struct {
 	sec     uint32 // when its first record was appended
 	done    bool
 	damaged int // rows that could not be read
+	// recovered says that it was there at Open.
+	recovered bool
 }
 
 func (s *span) bounds() bounds { return bounds{s.seg.number, s.start, s.end} }

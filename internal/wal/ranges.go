@@ -19,6 +19,9 @@ func (r Range) Token() string {
 	return fmt.Sprintf("%s-%d-%d-%d-%016x", r.log.id, r.span.seg.number, r.span.start, r.span.end, r.span.seg.nonce)
 }
 
+// Recovered reports whether the range was in the log when it was opened: it may have been handed out before.
+func (r Range) Recovered() bool { return r.span.recovered }
+
 // Next waits for the next range and hands it out, oldest first, each once per
 // opening. Many may be out at a time.
 func (l *Log) Next(ctx context.Context) (Range, error) {

@@ -220,6 +220,7 @@ func (f *ledger) done(rec record) {
 // adopt makes what was found the state of the log.
 func (l *Log) adopt(found *ledger) {
 	for _, s := range found.spans {
+		s.recovered = true
 		s.seg.open++
 		l.stats.Rows += s.rows
 		l.stats.Bytes += s.end - s.start

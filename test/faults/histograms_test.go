@@ -144,7 +144,7 @@ func TestCumulativeHistograms_ReloadedAndFull(t *testing.T) {
 	r := newRig(t, "exporters: {metricpoints: {log: {max_size_mib: 16}}}")
 	r.collector.Start()
 	observers, stop := r.observe(6)
-	for range rounds(3) {
+	for range min(rounds(3), 12) { // each a minute when the log is full
 		r.proxy.inject(cut)
 		clients := r.send(shape{clients: 4, points: 500, every: 10 * time.Millisecond})
 		r.until(func() bool { return r.now()["points_refused"] > 0 }, "a full log")

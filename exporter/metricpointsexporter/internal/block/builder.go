@@ -110,10 +110,11 @@ func (b *Builder) addHeads(p *points.Payload) {
 	}
 }
 
-// maxMonths is how many partitions one block may touch; the server's limit (max_partitions_per_insert_block) is 100.
-const maxMonths = 90
+// maxMonths is how many partitions one block may touch. The server takes 100 (max_partitions_per_insert_block), but syncs
+// some 16 files for each before it answers.
+const maxMonths = 12
 
-// Sort orders the rows and returns them grouped so that no group touches more than 90 months. Groups depend on the rows
+// Sort orders the rows and returns them grouped so that no group touches more than 12 months. Groups depend on the rows
 // alone.
 func (b *Builder) Sort() [][]uint32 {
 	if len(b.values) == 0 {
