@@ -1,8 +1,11 @@
 package metricpointsexporter
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,3 +69,47 @@ type discard struct{ header http.Header }
 func (d discard) Header() http.Header         { return d.header }
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d discard) WriteHeader(int)             {}
+
+// A table that cannot be read, as when a part of it is damaged, is believed after a while: it must not stop the log.
+func TestSender_TableCannotBeRead(t *testing.T) {
+	engine := enginetest.Start(t)
+	p := newProxy(t, engine.Endpoint())
+	looks := &unreadable{next: p.Config.Handler}
+	p.Config.Handler = looks
+	r := start(t, config(t, p.URL))
+	failed := false
+	p.set(func(w http.ResponseWriter, _ *http.Request, _ http.Handler) bool {
+		if failed {
+			return false
+		}
+		failed = true
+		http.Error(w, "away", http.StatusServiceUnavailable)
+		return true
+	})
+	r.send(t, "run", 1, 2, 3)
+	eventuallyBalance(t, r, 3, 3, 0)
+	assert.EqualValues(t, maxLooks, looks.refused.Load())
+	require.Len(t, r.logs.FilterMessageSnippet("cannot say whether it has them").All(), 1)
+}
+
+// unreadable refuses to look for rows.
+type unreadable struct {
+	next    http.Handler
+	refused atomic.Int64
+}
+
+func (u *unreadable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if bytes.HasPrefix(body, []byte("SELECT DISTINCT run_id")) {
+		u.refused.Add(1)
+		w.Header().Set("X-ClickHouse-Exception-Code", "246")
+		http.Error(w, "Code: 246. DB::Exception: Empty marks file. (CORRUPTED_DATA)", http.StatusInternalServerError)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	u.next.ServeHTTP(w, r)
+}
