@@ -201,7 +201,7 @@ func (b *bad) sendInvalidUTF8() {
 
 // The limits are the defaults: 1 KiB for a name, 16 KiB for an attribute's value, 64 KiB for all tags of a point.
 func (b *bad) sendHuge() {
-	huge := strings.Repeat("ä", 5<<20) // 10 MiB
+	huge := strings.Repeat("ä", 512<<10) // 1 MiB
 	b.postProto(func(m pmetric.Metric, dp pmetric.NumberDataPoint) {
 		dp.Attributes().PutStr("huge", huge)
 		dp.Attributes().PutStr("rl.run.id", huge)

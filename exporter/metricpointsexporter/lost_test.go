@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,7 @@ import (
 func TestSender_TokenKnownAndRowsLost(t *testing.T) {
 	engine := enginetest.Start(t)
 	p := newProxy(t, engine.Endpoint())
-	r := start(t, config(t, p.URL))
+	r := start(t, config(t, p.URL, func(c *Config) { c.ClientConfig.Timeout = time.Second }))
 	r.send(t, "before", 1)
 	eventuallyBalance(t, r, 1, 1, 0)
 	stolen := ""

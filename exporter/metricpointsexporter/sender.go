@@ -1,6 +1,7 @@
 package metricpointsexporter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,11 +162,18 @@ func (s *sender) storeRows(ctx context.Context, rows []uint32, token string, att
 // it is damaged it takes points and gives none.
 const maxLooks = 5
 
-// lost waits for a server that is away.
+// lost waits for a server that is away, and for an earlier attempt that the server is still at: it knows that one's token
+// already, and only what is not there after another 'timeout' will not come.
 func (s *sender) lost(ctx context.Context, rows []uint32) ([]uint32, error) {
-	pause := s.pause()
+	pause, began := s.pause(), time.Now()
 	for looks := 1; ; {
 		lost, err := s.table.lost(ctx, &s.builder, rows)
+		if err == nil && len(lost) > 0 && time.Since(began) < cmp.Or(s.exporter.config.ClientConfig.Timeout, time.Minute) {
+			if err := wait(ctx, pause); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err == nil || ctx.Err() != nil {
 			return lost, errors.Join(err, ctx.Err())
 		}

@@ -69,6 +69,9 @@ func (d *dictionary) order() {
 	}
 }
 
+// text is a row's string, once the words are ordered.
+func (d *dictionary) text(row uint32) string { return d.words[d.ordered[d.rows[row]]].text }
+
 // fill makes the column of the given rows.
 func (d *dictionary) fill(rows []uint32) proto.ColInput {
 	d.index.Reset()

@@ -26,7 +26,7 @@ func (b *Builder) Months(rows []uint32) [][]uint32 {
 	return divided
 }
 
-// Sample returns a few of the rows, evenly, with the earliest and the latest.
+// Sample returns a few of the rows, evenly, with the earliest and the latest. It comes after Sort.
 func (b *Builder) Sample(rows []uint32) []clickhouse.Row {
 	earliest, latest := rows[0], rows[0]
 	for _, row := range rows {
@@ -46,9 +46,9 @@ func (b *Builder) Sample(rows []uint32) []clickhouse.Row {
 
 func (b *Builder) row(row uint32) clickhouse.Row {
 	return clickhouse.Row{
-		Run:    b.run.words[b.run.rows[row]].text,
-		Metric: b.metric.words[b.metric.rows[row]].text,
-		Host:   b.host.words[b.host.rows[row]].text,
+		Run:    b.run.text(row),
+		Metric: b.metric.text(row),
+		Host:   b.host.text(row),
 		Rank:   b.ranks[row],
 		Device: b.devices[row],
 		Step:   b.steps[row],
