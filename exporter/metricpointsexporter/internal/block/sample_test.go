@@ -68,7 +68,7 @@ func TestSample(t *testing.T) {
 			assert.Equal(t, first.Month(), at.Month())
 			last = time.UnixMilli(max(last.UnixMilli(), r.Millis))
 		}
-		assert.Equal(t, months[first.Month()], len(month))
+		assert.Len(t, month, months[first.Month()])
 		assert.Equal(t, time.UnixMilli(sample[1].Millis).UTC(), last.UTC())
 	}
 }
