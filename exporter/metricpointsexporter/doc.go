@@ -5,6 +5,8 @@
 // token that lets the server store each range once. The answer to a request therefore never waits for the server, and
 // a server that is away costs disk instead of points.
 //
+// Cumulative histograms become what came since the value before, which is remembered with the log (internal/delta).
+//
 // What bites: the promise is for one log directory and one table. Two exporters need two directories, and the table
 // needs a deduplication window (the migrations set it; a table of your own may lack it, which is reported at start).
 package metricpointsexporter

@@ -58,10 +58,11 @@ func TestSender_TokenKnownAndRowsThere(t *testing.T) {
 	})
 	odd := requestOf("o'd\\d\n", 1, 2, 3)
 	odd.ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().At(0).Gauge().DataPoints().At(0).Attributes().PutStr("tag", "'\\\"\n☃")
+	requestOf("another run, that sorts before", 4).ResourceMetrics().MoveAndAppendTo(odd.ResourceMetrics())
 	require.NoError(t, r.exporter.ConsumeMetrics(t.Context(), odd))
-	eventuallyBalance(t, r, 3, 3, 0)
+	eventuallyBalance(t, r, 4, 4, 0)
 	assert.Equal(t, 3, lost)
-	eventuallyRows(t, engine, `SELECT count(), uniqExact(value) FROM training_observability.metric_points`, [][]string{{"3", "3"}})
+	eventuallyRows(t, engine, `SELECT count(), uniqExact(value) FROM training_observability.metric_points`, [][]string{{"4", "4"}})
 	assert.Empty(t, r.logs.FilterMessageSnippet("answered for points that it does not have").All())
 }
 

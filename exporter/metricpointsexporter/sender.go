@@ -193,7 +193,7 @@ func (s *sender) lost(ctx context.Context, rows []uint32) ([]uint32, error) {
 // encode writes the rows' block to s.body.
 func (s *sender) encode(rows []uint32) error {
 	s.body = s.body[:0]
-	err := s.builder.Encode(rows, func(piece []byte) (err error) {
+	return s.builder.Encode(rows, func(piece []byte) (err error) {
 		if s.compressor == nil {
 			s.body = append(s.body, piece...)
 			return nil
@@ -201,7 +201,6 @@ func (s *sender) encode(rows []uint32) error {
 		s.body, err = s.compressor.Append(s.body, piece)
 		return err
 	})
-	return err
 }
 
 // keep makes a dead letter of a group of rows and returns where it lies, or why it was not kept.

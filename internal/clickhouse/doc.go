@@ -1,6 +1,6 @@
 // Package clickhouse is the writing side's view of a ClickHouse server: an HTTP client that sends statements and
-// finished blocks, the classes its errors fall into, the numbered migrations that make the tables, and the check
-// that a table still keeps the row contract. Reading for people (live page, dashboards) is done elsewhere.
+// finished blocks, the classes its errors fall into, the numbered migrations that make the tables, the check
+// that a table still keeps the row contract, and whether it has a row. Reading for people (live page, dashboards) is done elsewhere.
 //
 // What bites:
 //   - ClickHouse can answer 200 and put the exception into the body, and a proxy can answer 200 without any

@@ -28,8 +28,9 @@ type waiter struct {
 
 // Append returns nil once the payload, which stands for rows rows, is on disk
 // and will be handed out; one without rows is for Kept only. On an error it
-// will not be. The payload is the caller's again after return. A payload waits for the disk, however long that
-// takes, once it is in the queue; ctx ends only the wait for room there.
+// will not be. The payload is the caller's again after return. A payload waits
+// for the disk, however long that takes, once it is in the queue; ctx ends only
+// the wait for room there.
 func (l *Log) Append(ctx context.Context, payload []byte, rows int) error {
 	size := recordBytes(len(payload))
 	if len(payload) > maxPayload || size > l.opts.MaxBytes/2 {

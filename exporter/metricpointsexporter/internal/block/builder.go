@@ -130,14 +130,16 @@ func (b *Builder) Sort() [][]uint32 {
 	return b.byMonths(rows)
 }
 
+// month numbers the UTC months of all years.
+func (b *Builder) month(row uint32) int {
+	year, month, _ := time.UnixMilli(b.millis[row]).UTC().Date()
+	return year*12 + int(month)
+}
+
 func (b *Builder) byMonths(rows []uint32) [][]uint32 {
-	month := func(row uint32) int {
-		year, m, _ := time.UnixMilli(b.millis[row]).UTC().Date()
-		return year*12 + int(m)
-	}
 	present := make(map[int]int)
 	for _, row := range rows {
-		present[month(row)] = 0
+		present[b.month(row)] = 0
 	}
 	months := make([]int, 0, len(present))
 	for m := range present {
@@ -149,7 +151,7 @@ func (b *Builder) byMonths(rows []uint32) [][]uint32 {
 		present[m] = i / maxMonths
 	}
 	for _, row := range rows {
-		group := present[month(row)]
+		group := present[b.month(row)]
 		groups[group] = append(groups[group], row)
 	}
 	return groups

@@ -2,7 +2,6 @@ package block
 
 import (
 	"slices"
-	"time"
 
 	"github.com/pitwall-otel/pitwall/internal/clickhouse"
 )
@@ -14,9 +13,8 @@ const samplesPerMonth = 8
 func (b *Builder) Months(rows []uint32) [][]uint32 {
 	months := map[int][]uint32{}
 	for _, row := range rows {
-		year, month, _ := time.UnixMilli(b.millis[row]).UTC().Date()
-		key := year*12 + int(month)
-		months[key] = append(months[key], row)
+		month := b.month(row)
+		months[month] = append(months[month], row)
 	}
 	divided := make([][]uint32, 0, len(months))
 	for _, month := range months {
