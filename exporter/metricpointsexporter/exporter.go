@@ -38,8 +38,10 @@ type metricPoints struct {
 	self      metric.MeasurementOption // names this exporter among several
 
 	// encoders are idle ones. Their tables make a warm encoder much cheaper than a new one, which rules out a
-	// sync.Pool: that is emptied at every collection.
+	// sync.Pool: that is emptied at every collection. It is right for those that hold much memory, which a huge request
+	// must not keep for good.
 	encoders chan *points.Encoder
+	spacious sync.Pool // *points.Encoder
 	payloads sync.Pool // *[]byte
 
 	log      *wal.Log
@@ -54,7 +56,7 @@ type metricPoints struct {
 	observed metric.Registration
 }
 
-// keptBytes is the size above which buffers are not kept, so that one huge request does not hold its memory.
+// keptBytes is the size above which an encoder is held no longer than until the next collections of garbage.
 const keptBytes = 4 << 20
 
 func newMetricPoints(set exporter.Settings, config *Config) (*metricPoints, error) {
@@ -210,7 +212,7 @@ func (e *metricPoints) sealing() []byte {
 // consume returns when the request is on disk.
 func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) error {
 	payload := e.payloads.Get().(*[]byte)
-	defer e.givePayload(payload)
+	defer e.payloads.Put(payload)
 	id := e.batchID(ctx)
 	conversion := e.deltas.Convert(metrics)
 	defer conversion.Release()
@@ -240,24 +242,31 @@ func (e *metricPoints) consume(ctx context.Context, metrics pmetric.Metrics) err
 
 // encode holds an encoder no longer than it computes: requests that wait for the disk need none.
 func (e *metricPoints) encode(payload *[]byte, metrics pmetric.Metrics, request points.Request) (counts points.Counts) {
-	var encoder *points.Encoder
-	select {
-	case encoder = <-e.encoders:
-	default:
-		encoder = points.NewEncoder(e.encoding)
-	}
+	encoder := e.takeEncoder()
 	*payload, counts = encoder.Encode((*payload)[:0], metrics, request, time.Now())
-	if encoder.Held() <= keptBytes {
-		select {
-		case e.encoders <- encoder:
-		default:
-		}
-	}
+	e.giveEncoder(encoder)
 	return counts
 }
 
-func (e *metricPoints) givePayload(payload *[]byte) {
-	if cap(*payload) <= keptBytes {
-		e.payloads.Put(payload)
+func (e *metricPoints) takeEncoder() *points.Encoder {
+	select {
+	case encoder := <-e.encoders:
+		return encoder
+	default:
+	}
+	if encoder, ok := e.spacious.Get().(*points.Encoder); ok {
+		return encoder
+	}
+	return points.NewEncoder(e.encoding)
+}
+
+func (e *metricPoints) giveEncoder(encoder *points.Encoder) {
+	if encoder.Held() > keptBytes {
+		e.spacious.Put(encoder)
+		return
+	}
+	select {
+	case e.encoders <- encoder:
+	default:
 	}
 }
