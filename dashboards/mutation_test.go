@@ -71,6 +71,7 @@ func TestEachRuleFinds(t *testing.T) {
 	f(training, `"pitwall-v1.0.0"`, `"latest"`, "want pitwall and pitwall-vX.Y.Z")
 	f(training, `for data of schema >=1.0 <2`, `for all`, "range of the schema")
 
+	f("engines.json", `inference.kv_cache.pool`, `gen_ai.provider.name`, `takes points of "inference.kv_cache.usage" together that inference.kv_cache.pool tells apart`)
 	f(training, `"x": 8,`, `"x": 4,`, "lies over panel stat")
 	f(training, `"x": 16,`, `"x": 22,`, "outside of the 24 columns")
 	f(training, `"title": "Token/s",`, `"title": "",`, "has no title")

@@ -41,7 +41,7 @@ LIMIT 1000`, "value", query.VariableValue("checkpoint_id"), "runs", query.OfRuns
 		curve{"Free on the checkpoints' disk", "Share of the disk that is free (metric checkpoint.disk_free_ratio).", "percentunit", free, share},
 	)
 	curves(b, "Checkpoint benchmarks",
-		curve{"Benchmark scores", "Score of each checkpoint at each task (metric bench.score by suite and task).", "short", query.OfMetric(names.TableBenchScore).By(names.AttributeRLBenchmarkSuite, names.AttributeRLBenchmarkTask), wideDots},
+		curve{"Benchmark scores", "Score of each checkpoint at each task (metric bench.score by suite, task and number of answers).", "short", query.OfMetric(names.TableBenchScore).By(names.AttributeRLBenchmarkSuite, names.AttributeRLBenchmarkTask, names.AttributeRLK), wideDots},
 	)
 	b.Row("Benchmarks in detail", board.Table(board.Text{
 		Title: "Benchmarks", Unit: "short",

@@ -54,6 +54,12 @@ func promptTokens() query.Counter {
 		"points", query.Points, "time", query.InTime))
 }
 
+// allPriorities takes the total over classes of priority.
+func allPriorities() string { return query.TagIs(names.AttributeInferenceRequestPriority, "") }
+
+// mainPool takes the cache of full attention where an engine has others beside it.
+func mainPool() string { return query.TagIn(names.AttributeInferenceKVCachePool, "", "full") }
+
 func timesOf(metric string) query.Histogram {
 	return query.Histogram{Metric: metric, Line: "''", Where: chosenEngines()}
 }
@@ -61,16 +67,17 @@ func timesOf(metric string) query.Histogram {
 func engines() *board.Board {
 	b := board.New("engines", "Engines", "Inference engines, SGLang and vLLM of any version under the same names: one by one and as a fleet.",
 		runsOrNone(), engineVariable())
-	total := query.TagIn(names.AttributeInferenceRequestPriority, "")
 	lines := func(title, about, unit string, s query.Sampled) *board.Panel {
 		return board.OverTime(board.Text{Title: title, About: about, Unit: unit}, s.OverTime()).FromZero().Every("15s")
 	}
 	rate := func(title, about, unit string, c query.Counter) *board.Panel {
 		return board.OverTime(board.Text{Title: title, About: about, Unit: unit}, c.Rate()).FromZero().Every("30s")
 	}
-	running, waiting := ofEngine(names.InferenceRequestsRunning).With(total), ofEngine(names.InferenceRequestsWaiting).With(total)
-	cache := ofEngine(names.InferenceKVCacheUsage).With(query.TagIn(names.AttributeInferenceKVCachePool, "", "full"))
+	running, waiting := ofEngine(names.InferenceRequestsRunning).With(allPriorities()), ofEngine(names.InferenceRequestsWaiting).With(allPriorities())
+	cache := ofEngine(names.InferenceKVCacheUsage).With(mainPool())
 	up := ofEngine(names.InferenceEngineUp)
+	updates := ofEngine(names.InferenceWeightsLoadDuration)
+	updates.Line = "trimRight(concat(" + engine + ", ' ', " + query.Tag(names.AttributeInferenceWeightsSource) + "))"
 	b.Row("Fleet now",
 		board.Number(board.Text{Title: "Engines up", About: "Engines whose latest scrape was answered (metric inference.engine.up).", Unit: "none"}, up.LastAll("sum")),
 		board.Number(board.Text{Title: "Engines down", About: "Engines whose latest scrape was not answered (metric inference.engine.up).", Unit: "none"}, down(up)).Lights(board.Green, board.Limit{From: 1, Colour: board.Red}),
@@ -100,7 +107,7 @@ func engines() *board.Board {
 		board.OverTime(board.Text{Title: "Prefix cache hits", About: "Share of prompt tokens looked up that were found in the prefix cache (counters inference.prefix_cache.hit_tokens over lookup_tokens).", Unit: "percentunit"}, cacheHits()).Range(0, 1).Every("30s"),
 		rate("Preemptions/s", "Requests put back into the queue to make room (rate of counter inference.preemptions).", "short", countedByEngine(names.InferencePreemptions)),
 		board.OverTime(board.Text{Title: "Spread of running requests", About: "Least, median and most running requests of the engines: a wide gap means that the balance between engines or data-parallel ranks is bad (metric inference.requests.running).", Unit: "short"}, running.Spread()).Columns().FromZero().Every("15s"),
-		lines("Weight update", "Time that the last update of the weights took, as the engine saw it (metric inference.weights.load.duration).", "s", ofEngine(names.InferenceWeightsLoadDuration)).Dots(),
+		lines("Weight update", "Time that the last update of the weights took, as the engine saw it, by where they came from (metric inference.weights.load.duration).", "s", updates).Dots(),
 		lines("Idle since", "Time since any counter of the engine moved (metric inference.engine.counter.age).", "s", ofEngine(names.InferenceEngineCounterAge)),
 	)
 	disaggregation(b)
@@ -149,7 +156,7 @@ func disaggregation(b *board.Board) {
 }
 
 func byRole() string {
-	s := ofEngine(names.InferenceRequestsRunning)
+	s := ofEngine(names.InferenceRequestsRunning).With(allPriorities())
 	role := query.Tag(names.AttributeInferenceRole)
 	s.Line = "if(" + role + " = '', 'unified', " + role + ")"
 	return s.Summed(engine)
@@ -182,6 +189,6 @@ LIMIT 1000`,
 		"engine", engine, "provider", query.Tag(names.AttributeGenAIProviderName), "model", query.Tag(names.AttributeGenAIRequestModel),
 		"up", query.Quote(names.InferenceEngineUp), "running", query.Quote(names.InferenceRequestsRunning),
 		"waiting", query.Quote(names.InferenceRequestsWaiting), "cache", query.Quote(names.InferenceKVCacheUsage),
-		"points", query.Points, "where", query.All(chosenEngines()...), "time", query.InTime,
+		"points", query.Points, "where", query.All(append(chosenEngines(), allPriorities(), mainPool())...), "time", query.InTime,
 		"metric", query.Any(names.InferenceEngineUp, names.InferenceRequestsRunning, names.InferenceRequestsWaiting, names.InferenceKVCacheUsage))
 }

@@ -13,7 +13,7 @@ const layer = "leftPad(JSONExtractString(tags_json, 'rl.layer'), 3, '0')"
 // in nothing but their names, so lanes say the run where several are chosen.
 func byLayer(title, about, unit, metric string, conditions ...string) *board.Panel {
 	s := query.Sampled{
-		Metric: query.Is(metric), Line: query.ByRun(layer),
+		Metric: query.Is(metric), Line: query.ByRun(layer, query.Tag(names.AttributeRLSite)),
 		Where: append([]string{query.OfRuns(), query.Tag(names.AttributeRLLayer) + " != ''"}, conditions...),
 	}
 	return board.Heat(board.Text{Title: title, About: about, Unit: unit}, s.OverTime()).Scheme("Turbo").Every("1m")
@@ -22,10 +22,18 @@ func byLayer(title, about, unit, metric string, conditions ...string) *board.Pan
 // noLayer takes the values over all layers, where a metric also has one for each.
 func noLayer() string { return query.Tag(names.AttributeRLLayer) + " = ''" }
 
-// overLayers is the mean or the greatest of a metric that comes by layer, site and statistic.
-func overLayers(metric, aggregate string) query.Curve {
-	return query.OfMetric(metric).Taking(aggregate)
+// ofSites is the mean over layers of a metric that comes by layer, site and statistic.
+func ofSites(metric string) query.Curve {
+	return query.OfMetric(metric).By(names.AttributeRLSite).With(mean())
 }
+
+// worst is the greatest of all layers.
+func worst(metric string) query.Curve {
+	return query.OfMetric(metric).By(names.AttributeRLSite).With(greatest()).Taking("max")
+}
+
+// greatest takes the greatest values, and the means of who sends nothing else.
+func greatest() string { return query.TagIn(names.AttributeRLStat, "max", "mean", "") }
 
 func model() *board.Board {
 	b := board.New("model", "Model", "What happens inside the model: mixture of experts, sparse attention, hyper-connections, recurrence.",
@@ -36,7 +44,7 @@ func model() *board.Board {
 		board.Bars(board.Text{Title: "Router loss", About: "Latest loss that steers the routers, by kind (metric moe.router.loss).", Unit: "short"}, query.OfMetric(names.TableMOERouterLoss).By(names.AttributeRLMOELossKind).With(noLayer()).Last()).Size(8, 4),
 		onePerRun("NULL ratio", "Latest share of routed slots that null experts took, which compute nothing (metric moe.null_ratio).", "percentunit", query.OfMetric(names.TableMOENullRatio).With(noLayer(), mean())),
 		onePerRun("Recurrence depth", "Latest mean number of passes through the recurrent block (metric recur.depth).", "short", query.OfMetric(names.TableRecurDepth).With(mean())),
-		onePerRun("Greatest forward gain", "Latest greatest amplification of the residual streams by hyper-connections; far above 1 explodes with depth (metric mhc.gain_max).", "short", overLayers(names.TableMhcGainMax, "max")).Lights(board.Green, board.Limit{From: 2, Colour: board.Yellow}, board.Limit{From: 10, Colour: board.Red}),
+		onePerRun("Greatest forward gain", "Latest greatest amplification of the residual streams by hyper-connections, by site; far above 1 explodes with depth (metric mhc.gain_max).", "short", worst(names.TableMhcGainMax)).Lights(board.Green, board.Limit{From: 2, Colour: board.Yellow}, board.Limit{From: 10, Colour: board.Red}),
 		onePerRun("Selected by sparse attention", "Latest share of the context that sparse attention selected (metric gsa.selected_ratio).", "percentunit", query.OfMetric(names.TableGsaSelectedRatio).With(mean())),
 	)
 	curves(b, "Mixture of experts",
@@ -78,16 +86,16 @@ func attention(b *board.Board) {
 		curve{"Entropy of attention", "Entropy of the attention over what was selected, in nats (metric gsa.entropy).", "short", query.OfMetric(names.TableGsaEntropy).By(names.AttributeRLStat), fromZero},
 	)
 	curves(b, "Hyper-connections (mHC)",
-		curve{"Row sum error", "Largest distance of a row sum of the mixing matrix from 1, of the worst layer; near 0 is right (metric mhc.row_sum_err).", "short", overLayers(names.TableMhcRowSumErr, "max"), fromZero},
-		curve{"Column sum error", "Largest distance of a column sum of the mixing matrix from 1, of the worst layer; near 0 is right (metric mhc.col_sum_err).", "short", overLayers(names.TableMhcColSumErr, "max"), fromZero},
-		curve{"Forward gain", "Largest amplification of the streams on the way forward, of the worst layer (metric mhc.gain_max).", "short", overLayers(names.TableMhcGainMax, "max"), nil},
-		curve{"Backward gain", "Largest amplification of gradients on the way back, of the worst layer (metric mhc.grad_gain_max).", "short", overLayers(names.TableMhcGradGainMax, "max"), nil},
-		curve{"Off-diagonal mass", "Share of the mixing matrix off its diagonal, mean over layers; 0 means that streams do not mix at all (metric mhc.offdiag_mass).", "percentunit", overLayers(names.TableMhcOffdiagMass, "avg"), share},
-		curve{"Similarity of streams", "Similarity of the residual streams, mean over layers; 1 means that they are copies (metric mhc.stream_similarity).", "short", overLayers(names.TableMhcStreamSimilarity, "avg"), share},
+		curve{"Row sum error", "Largest distance of a row sum of the mixing matrix from 1, of the worst layer, by site; near 0 is right (metric mhc.row_sum_err).", "short", worst(names.TableMhcRowSumErr), fromZero},
+		curve{"Column sum error", "Largest distance of a column sum of the mixing matrix from 1, of the worst layer, by site; near 0 is right (metric mhc.col_sum_err).", "short", worst(names.TableMhcColSumErr), fromZero},
+		curve{"Forward gain", "Largest amplification of the streams on the way forward, of the worst layer, by site (metric mhc.gain_max).", "short", worst(names.TableMhcGainMax), nil},
+		curve{"Backward gain", "Largest amplification of gradients on the way back, of the worst layer, by site (metric mhc.grad_gain_max).", "short", worst(names.TableMhcGradGainMax), nil},
+		curve{"Off-diagonal mass", "Share of the mixing matrix off its diagonal, mean over layers, by site; 0 means that streams do not mix at all (metric mhc.offdiag_mass).", "percentunit", ofSites(names.TableMhcOffdiagMass), share},
+		curve{"Similarity of streams", "Similarity of the residual streams, mean over layers, by site; 1 means that they are copies (metric mhc.stream_similarity).", "short", ofSites(names.TableMhcStreamSimilarity), share},
 	)
 	b.Row("Layers",
-		byLayer("Forward gain by layer", "Amplification of the streams on the way forward, a lane for each layer (metric mhc.gain_max).", "short", names.TableMhcGainMax),
-		byLayer("Selected share by layer", "Share of the context that sparse attention selected, a lane for each layer (metric gsa.selected_ratio).", "percentunit", names.TableGsaSelectedRatio),
+		byLayer("Forward gain by layer", "Amplification of the streams on the way forward, a lane for each layer and site (metric mhc.gain_max).", "short", names.TableMhcGainMax, greatest()),
+		byLayer("Selected share by layer", "Share of the context that sparse attention selected, a lane for each layer (metric gsa.selected_ratio).", "percentunit", names.TableGsaSelectedRatio, mean()),
 	)
 	iteration := query.OfMetric(names.TableRecurLossGain).By(names.AttributeRLRecurrenceIteration)
 	curves(b, "Recurrence",

@@ -16,43 +16,40 @@ func run() *board.Board {
 		board.Number(board.Text{Title: "Runs that failed", About: "Runs that ended otherwise than well in the time (event rl.run.finished).", Unit: "none"}, failedRuns()).Lights(board.Green, board.Limit{From: 1, Colour: board.Red}),
 		board.Number(board.Text{Title: "GPU use", About: "Mean of the latest utilisation of all GPUs, in percent (metrics sys.gpu.*.util_percent).", Unit: "percent"},
 			query.Sampled{Metric: query.OfGPUs(names.TableSysGPURLDeviceIndexUtilPercent), Line: gpu}.LastAll("avg")).Lights(board.Red, board.Limit{From: 30, Colour: board.Yellow}, board.Limit{From: 70, Colour: board.Green}),
-		board.Number(board.Text{Title: "Token/s", About: "Latest throughput of each chosen run in tokens per second (metric train.throughput, without the values per GPU).", Unit: "short"}, throughput().Last()),
-		board.Number(board.Text{Title: "Reward", About: "Latest mean reward of each chosen run (metric rl.reward).", Unit: "short"}, query.OfMetric(names.RLReward).With(mean()).Last()),
+		board.Number(board.Text{Title: "Token/s", About: "Latest throughput of each chosen run in tokens per second, of the whole run or per GPU, as it reports it (metric train.throughput).", Unit: "short"}, throughput().Last()),
+		board.Number(board.Text{Title: "Reward", About: "Latest mean reward of each chosen run, by part of the reward and set of samples (metric rl.reward).", Unit: "short"}, query.OfMetric(names.RLReward).By(names.AttributeRLRewardName, names.AttributeRLSampleSet).With(mean()).Last()),
 	)
 	state := board.Mapped(
-		board.Named{Value: "running", Text: "running", Colour: board.Green}, board.Named{Value: "silent", Text: "silent", Colour: board.Yellow},
+		board.Named{Value: "running", Text: "running", Colour: board.Green}, board.Named{Value: "stalled", Text: "stalled", Colour: board.Red},
+		board.Named{Value: "silent", Text: "silent", Colour: board.Yellow},
 		board.Named{Value: "finished", Text: "finished", Colour: board.Blue}, board.Named{Value: "failed", Text: "failed", Colour: board.Red},
 		board.Named{Value: "crashed", Text: "crashed", Colour: board.Red}, board.Named{Value: "killed", Text: "killed", Colour: "orange"},
 		board.Named{Value: "preempted", Text: "preempted", Colour: "orange"})
 	b.Row("Runs", board.Table(board.Text{
 		Title: "Runs", Unit: "short",
-		About: "Every run with a point in the time: how it stands (event rl.run.finished; silent is two minutes without a point), its highest step, age of its last point, latest loss (metric loss), latest token/s (metric train.throughput), GPU use over the last ten minutes of its GPUs, or of its hosts' where nobody knows which are its own (metrics sys.gpu.*.util_percent).",
+		About: "Every run with a point in the time: how it stands (event rl.run.finished; silent is two minutes without a point; stalled is no new step in metrics loss and rl.loss.policy for three times as long as steps take, and a minute at least), its highest step, time since the last new step, age of its last point, latest loss (metric loss), latest token/s of the run and per GPU, as it reports them (metric train.throughput), GPU use over the last ten minutes of its GPUs, or of its hosts' where nobody knows which are its own (metrics sys.gpu.*.util_percent).",
 	}, runsTable()).
 		Column("run_value", board.Hidden()).
 		Column("run", board.Linked("Training", toRun("training")), board.Width(260)).
 		Column("state", append(board.Filled(), state)...).
 		Column("step", board.Linked("Progress", toRun("progress"))).
-		Column("age", board.Unit("s")).Column("lasted", board.Unit("dtdurations")).
+		Column("last step", board.Unit("s")).Column("age", board.Unit("s")).Column("lasted", board.Unit("dtdurations")).
 		Column("GPU use", append(board.Coloured(board.Red, board.Limit{From: 30, Colour: board.Yellow}, board.Limit{From: 70, Colour: board.Green}), board.Unit("percent"), board.Linked("System", toRun("system")))...).
 		Column("hosts", board.Linked("System", toRun("system"))).
 		Column("timeline", board.Linked("Timeline", toRun("timeline"))).Size(24, 11))
 	curves(b, "Comparison",
 		curve{"Loss", "Loss that the optimiser minimised, mean over ranks (metric loss).", "short", query.OfMetric(names.TableLoss), nil},
-		curve{"Reward", "Mean reward that the update used (metric rl.reward).", "short", query.OfMetric(names.RLReward).With(mean()), nil},
-		curve{"Token/s", "Tokens trained per second, whole run (metric train.throughput, without the values per GPU).", "short", throughput(), fromZero},
+		curve{"Reward", "Mean reward that the update used, by part of the reward and set of samples (metric rl.reward).", "short", query.OfMetric(names.RLReward).By(names.AttributeRLRewardName, names.AttributeRLSampleSet).With(mean()), nil},
+		curve{"Token/s", "Tokens trained per second, of the whole run or per GPU, as the run reports it (metric train.throughput by rl.scope and rl.phase).", "short", throughput(), fromZero},
 		curve{"KL of the update", "KL divergence of the policy from itself before the update (metric rl.kl.old).", "short", query.OfMetric(names.RLKLOld).With(mean()), nil},
 		curve{"Step time", "Wall time of a step, of the slowest rank (metric rl.step.duration).", "s", query.OfMetric(names.RLStepDuration).Taking("max"), fromZero},
-		curve{"Length of answers", "Mean tokens of the generated answers (metric rl.response.length).", "short", query.OfMetric(names.RLResponseLength).With(mean()), fromZero},
+		curve{"Length of answers", "Mean tokens of the generated answers (metric rl.response.length).", "short", query.OfMetric(names.RLResponseLength).By(names.AttributeRLSampleSet).With(mean()), fromZero},
 	)
 	b.Row("Events", board.Table(board.Text{
 		Title: "Events of the runs", Unit: "short",
 		About: "What happened to the chosen runs, the latest first: starts, resumes, ends, stalls, stragglers, values that are not finite, errors (view run_events).",
 	}, runEvents()))
 	return b
-}
-
-func throughput() query.Curve {
-	return query.OfMetric(names.TableTrainThroughput).With(query.Tag(names.AttributeRLScope) + " != 'gpu'")
 }
 
 // lists asks for the very aggregates that the projection p_runs holds, so that no row of a point is read.
@@ -83,6 +80,8 @@ FROM training_observability.run_events
 WHERE event = {finished} AND {time}`, "finished", query.Quote(names.EventRLRunFinished), "time", query.InTime)
 }
 
+// runsTable says that a run stalls as the alert rule pitwall-run-stalled does. Where too few steps were seen to know how long they
+// take, two hours are too long.
 func runsTable() string {
 	return query.Text(`
 WITH
@@ -90,16 +89,36 @@ runs AS
 (
     SELECT
         run_id,
-        min(began) AS began,
-        max(seen) AS seen,
-        max(highest) AS step,
-        anyIf(toNullable(latest), metric = {loss}) AS loss
+        min(l.began) AS began,
+        max(l.seen) AS seen,
+        max(l.highest) AS step,
+        maxOrNullIf(l.seen, {stepping}) AS stepped,
+        anyIf(toNullable(l.latest), metric = {loss}) AS loss
     FROM
     ({lists}
-    )
+    ) AS l
     WHERE run_id != ''
     GROUP BY run_id
     HAVING seen >= $__fromTime AND began <= $__toTime
+),
+paces AS
+(
+    SELECT run_id, quantileExactIf(0.5)(gap, gap > 0) AS pace
+    FROM
+    (
+        SELECT
+            run_id,
+            dateDiff('millisecond', lagInFrame(at, 1, at) OVER (PARTITION BY run_id ORDER BY at ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), at) / 1000 AS gap
+        FROM
+        (
+            SELECT run_id, step, min(event_time) AS at
+            FROM {points}
+            WHERE run_id != '' AND {stepping} AND {mean} AND {time} AND step > 0
+            GROUP BY run_id, step
+        )
+    )
+    GROUP BY run_id
+    HAVING count() > 3
 ),
 ends AS
 (
@@ -110,9 +129,12 @@ ends AS
 ),
 speeds AS
 (
-    SELECT run_id, argMax(value, (event_time, step)) AS tokens
+    SELECT
+        run_id,
+        argMaxOrNullIf(value, ({phase} = '', event_time, step), {scope} != 'gpu') AS tokens,
+        argMaxOrNullIf(value, ({phase} = '', event_time, step), {scope} = 'gpu') AS each
     FROM {points}
-    WHERE run_id != '' AND metric = {throughput} AND {scope} AND {time} AND event_time >= $__toTime - INTERVAL 1 HOUR
+    WHERE run_id != '' AND metric = {throughput} AND {time} AND event_time >= $__toTime - INTERVAL 1 HOUR
     GROUP BY run_id
 ),
 machines AS
@@ -147,13 +169,16 @@ SELECT
     r.run_id AS run,
     multiIf(
         ends.status IS NOT NULL AND ends.ended >= r.seen - INTERVAL 2 MINUTE, ends.status,
-        r.seen >= least(now(), $__toTime) - INTERVAL 2 MINUTE, 'running',
-        'silent'
+        r.seen < least(now(), $__toTime) - INTERVAL 2 MINUTE, 'silent',
+        "last step" > greatest(60, 3 * ifNull(paces.pace, 2400)), 'stalled',
+        'running'
     ) AS state,
     r.step AS step,
+    dateDiff('second', r.stepped, least(now64(3), $__toTime_ms)) AS "last step",
     dateDiff('second', r.seen, least(now64(3), $__toTime_ms)) AS age,
     r.loss AS loss,
     speeds.tokens AS "token/s",
+    speeds.each AS "token/s per GPU",
     coalesce(own.busy, uses.busy) AS "GPU use",
     uses.hosts AS hosts,
     dateDiff('second', r.began, r.seen) AS lasted,
@@ -162,14 +187,15 @@ SELECT
     {link} AS run_value
 FROM runs AS r
 LEFT JOIN ends ON ends.run_id = r.run_id
+LEFT JOIN paces ON paces.run_id = r.run_id
 LEFT JOIN speeds ON speeds.run_id = r.run_id
 LEFT JOIN own ON own.run_id = r.run_id
 LEFT JOIN uses ON uses.run_id = r.run_id
-ORDER BY r.seen DESC
+ORDER BY r.seen DESC, r.run_id
 LIMIT 500
 SETTINGS join_use_nulls = 1`,
 		"lists", lists, "loss", query.Quote(names.TableLoss), "finished", query.Quote(names.EventRLRunFinished), "time", query.InTime,
-		"points", query.Points, "throughput", query.Quote(names.TableTrainThroughput), "scope", query.Tag(names.AttributeRLScope)+" != 'gpu'",
+		"points", query.Points, "throughput", query.Quote(names.TableTrainThroughput), "scope", query.Tag(names.AttributeRLScope), "phase", query.Tag(names.AttributeRLPhase), "stepping", query.Any(names.TableLoss, names.RLLossPolicy), "mean", mean(),
 		"use", query.OfGPUs(names.TableSysGPURLDeviceIndexUtilPercent), "link", query.VariableValue("r.run_id"))
 }
 

@@ -54,8 +54,8 @@ GROUP BY %[1]s`, labels, points, metric)
 func training() []Rule {
 	steps := fmt.Sprintf(`SELECT run_id, step, min(event_time) AS at
     FROM %s
-    WHERE $__timeFilter(event_time) AND metric = %s AND step > 0
-    GROUP BY run_id, step`, points, quote(names.TableLoss))
+    WHERE $__timeFilter(event_time) AND metric IN (%s, %s) AND step > 0
+    GROUP BY run_id, step`, points, quote(names.TableLoss), quote(names.RLLossPolicy)) // which is all that some frameworks log
 	return []Rule{
 		{
 			UID: "pitwall-run-stalled", Title: "Run makes no steps", Severity: Critical, Dashboard: "pitwall-run", Panel: "Runs",

@@ -29,7 +29,9 @@ func Check(boards []*Board, registry *schema.Registry) []string {
 		checkQueries(f)
 		checkLinks(f, byUID)
 		texts = append(texts, f.texts...)
-		texts = append(texts, names.Unknown(References(b))...)
+		references := References(b)
+		texts = append(texts, names.Unknown(references)...)
+		texts = append(texts, names.Mixed(references)...)
 	}
 	return texts
 }

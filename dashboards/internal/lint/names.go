@@ -18,6 +18,7 @@ type Names struct {
 	templates  []*regexp.Regexp
 	attributes map[string]bool
 	events     map[string]bool
+	apart      map[string][]string // attributes of gauges, by the name in the table
 }
 
 // NewNames reads them off the registry.
@@ -27,7 +28,7 @@ func NewNames(registry *schema.Registry) *Names { return newNames(registry, "") 
 func Without(registry *schema.Registry, metric string) *Names { return newNames(registry, metric) }
 
 func newNames(registry *schema.Registry, without string) *Names {
-	n := &Names{metrics: map[string]bool{}, attributes: map[string]bool{}, events: map[string]bool{}}
+	n := &Names{metrics: map[string]bool{}, attributes: map[string]bool{}, events: map[string]bool{}, apart: map[string][]string{}}
 	for _, a := range registry.Attributes() {
 		n.attributes[a.Name] = true
 	}
@@ -37,6 +38,7 @@ func newNames(registry *schema.Registry, without string) *Names {
 	for _, m := range registry.Metrics() {
 		if m.Name != without {
 			n.addMetric(registry, m)
+			n.addApart(m)
 		}
 	}
 	for _, own := range []string{"le", "quantile"} { // which the exporter adds to rows of histograms and summaries
@@ -110,7 +112,7 @@ var (
 )
 
 // Reference is what a query calls by name: a metric, an attribute or an event.
-type Reference struct{ File, Where, Kind, Name string }
+type Reference struct{ File, Where, Kind, Name, SQL string }
 
 // References are those of all queries of a dashboard.
 func References(b *Board) []Reference {
@@ -118,7 +120,7 @@ func References(b *Board) []Reference {
 	for _, s := range b.Statements() {
 		add := func(kind string, names ...string) {
 			for _, name := range names {
-				all = append(all, Reference{b.File, s.Where, kind, name})
+				all = append(all, Reference{b.File, s.Where, kind, name, s.SQL})
 			}
 		}
 		add("metric", captured(compared, s.SQL)...)

@@ -93,14 +93,14 @@ func Quote(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }
 
-// ByRun is the name of a line of a run: what tells lines of one run apart, and before it the run where several are chosen.
-// Parts are SQL texts; empty ones leave no gap.
+// ByRun is the name of a line of a run: what tells lines of one run apart, and before it the run where several are chosen or
+// nothing else is there. Parts are SQL texts; empty ones leave no gap.
 func ByRun(parts ...string) string {
 	if len(parts) == 0 {
 		return "run_id"
 	}
-	several := "if(" + Several("run_id") + ", concat(run_id, ' '), '')"
-	return "trimRight(concat(" + several + ", " + strings.Join(parts, ", ' ', ") + "))"
+	return "ifNull(nullIf(arrayStringConcat(arrayFilter(part -> part != '', [if(" + Several("run_id") + ", toString(run_id), ''), " +
+		strings.Join(parts, ", ") + "]), ' '), ''), toString(run_id))"
 }
 
 // All joins conditions, one per line.
