@@ -16,7 +16,7 @@ func run() *board.Board {
 		board.Number(board.Text{Title: "Runs that failed", About: "Runs that ended otherwise than well in the time (event rl.run.finished).", Unit: "none"}, failedRuns()).Lights(board.Green, board.Limit{From: 1, Colour: board.Red}),
 		board.Number(board.Text{Title: "GPU use", About: "Mean of the latest utilisation of all GPUs, in percent (metrics sys.gpu.*.util_percent).", Unit: "percent"},
 			query.Sampled{Metric: query.OfGPUs(names.TableSysGPURLDeviceIndexUtilPercent), Line: gpu}.LastAll("avg")).Lights(board.Red, board.Limit{From: 30, Colour: board.Yellow}, board.Limit{From: 70, Colour: board.Green}),
-		board.Number(board.Text{Title: "Token/s", About: "Latest throughput of each chosen run in tokens per second, of the whole run or per GPU, as it reports it (metric train.throughput).", Unit: "short"}, throughput().Last()),
+		board.Number(board.Text{Title: "Token/s", About: "Latest throughput of each chosen run in tokens per second, of the whole run, or per GPU where it reports nothing else (metric train.throughput).", Unit: "short"}, throughput().Last()),
 		board.Number(board.Text{Title: "Reward", About: "Latest mean reward of each chosen run, by part of the reward and set of samples (metric rl.reward).", Unit: "short"}, query.OfMetric(names.RLReward).By(names.AttributeRLRewardName, names.AttributeRLSampleSet).With(mean()).Last()),
 	)
 	state := board.Mapped(
@@ -30,17 +30,19 @@ func run() *board.Board {
 		About: "Every run with a point in the time: how it stands (event rl.run.finished; silent is two minutes without a point; stalled is no new step in metrics loss and rl.loss.policy for three times as long as steps take, and a minute at least), its highest step, time since the last new step, age of its last point, latest loss (metric loss), latest token/s of the run and per GPU, as it reports them (metric train.throughput), GPU use over the last ten minutes of its GPUs, or of its hosts' where nobody knows which are its own (metrics sys.gpu.*.util_percent).",
 	}, runsTable()).
 		Column("run_value", board.Hidden()).
-		Column("run", board.Linked("Training", toRun("training")), board.Width(260)).
-		Column("state", append(board.Filled(), state)...).
-		Column("step", board.Linked("Progress", toRun("progress"))).
-		Column("last step", board.Unit("s")).Column("age", board.Unit("s")).Column("lasted", board.Unit("dtdurations")).
-		Column("GPU use", append(board.Coloured(board.Red, board.Limit{From: 30, Colour: board.Yellow}, board.Limit{From: 70, Colour: board.Green}), board.Unit("percent"), board.Linked("System", toRun("system")))...).
-		Column("hosts", board.Linked("System", toRun("system"))).
-		Column("timeline", board.Linked("Timeline", toRun("timeline"))).Size(24, 11))
+		Column("run", board.Linked("Training", toRun("training")), board.Width(220)).
+		Column("state", append(board.Filled(), state, board.Width(95))...).
+		Column("step", board.Linked("Progress", toRun("progress")), board.Width(75)).
+		Column("last step", board.Unit("s"), board.Width(95)).Column("age", board.Unit("s"), board.Width(85)).
+		Column("loss", board.Width(90)).Column("token/s", board.Width(90)).Column("token/s per GPU", board.Width(125)).
+		Column("GPU use", append(board.Coloured(board.Red, board.Limit{From: 30, Colour: board.Yellow}, board.Limit{From: 70, Colour: board.Green}), board.Unit("percent"), board.Width(90), board.Linked("System", toRun("system")))...).
+		Column("hosts", board.Linked("System", toRun("system")), board.Width(70)).
+		Column("lasted", board.Unit("dtdurations"), board.Width(110)).Column("began", board.Width(160)).
+		Column("timeline", board.Linked("Timeline", toRun("timeline")), board.Width(85)).Size(24, 11))
 	curves(b, "Comparison",
 		curve{"Loss", "Loss that the optimiser minimised, mean over ranks (metric loss).", "short", query.OfMetric(names.TableLoss), nil},
 		curve{"Reward", "Mean reward that the update used, by part of the reward and set of samples (metric rl.reward).", "short", query.OfMetric(names.RLReward).By(names.AttributeRLRewardName, names.AttributeRLSampleSet).With(mean()), nil},
-		curve{"Token/s", "Tokens trained per second, of the whole run or per GPU, as the run reports it (metric train.throughput by rl.scope and rl.phase).", "short", throughput(), fromZero},
+		curve{"Token/s", "Tokens trained per second, of the whole run, or per GPU where the run reports nothing else (metric train.throughput by rl.phase).", "short", throughput(), fromZero},
 		curve{"KL of the update", "KL divergence of the policy from itself before the update (metric rl.kl.old).", "short", query.OfMetric(names.RLKLOld).With(mean()), nil},
 		curve{"Step time", "Wall time of a step, of the slowest rank (metric rl.step.duration).", "s", query.OfMetric(names.RLStepDuration).Taking("max"), fromZero},
 		curve{"Length of answers", "Mean tokens of the generated answers (metric rl.response.length).", "short", query.OfMetric(names.RLResponseLength).By(names.AttributeRLSampleSet).With(mean()), fromZero},

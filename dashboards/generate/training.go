@@ -13,11 +13,16 @@ func horizon(n string) query.Curve {
 	return query.OfMetric(names.TableTrainLoss).By(names.AttributeRLDataset).With(query.TagIs(names.AttributeRLHorizon, n))
 }
 
-// throughput is of the whole run or per GPU, of the whole step or of a phase: few frameworks report more than one of these.
+// throughput is of the whole run, and per GPU of runs that report nothing else; of the whole step or of a phase.
 func throughput() query.Curve {
-	c := query.OfMetric(names.TableTrainThroughput)
-	c.Line = query.ByRun(query.Tag(names.AttributeRLPhase), "if("+query.TagIs(names.AttributeRLScope, "gpu")+", 'per GPU', '')")
-	return c
+	metric := query.Is(names.TableTrainThroughput)
+	each := query.TagIs(names.AttributeRLScope, "gpu")
+	return query.Curve{
+		Metric: metric,
+		Line:   query.ByRun(query.Tag(names.AttributeRLPhase), "if("+each+", 'per GPU', '')"),
+		Where: []string{query.Fill("(NOT ({each}) OR run_id NOT IN (\n          SELECT run_id FROM {points} WHERE {runs} AND {metric} AND {time} AND NOT ({each})))",
+			"each", each, "points", query.Points, "runs", query.OfRuns(), "metric", metric, "time", query.InTime)},
+	}
 }
 
 // evaluation tells apart what has no common mean: the best of eight answers and the mean of eight.
@@ -44,7 +49,7 @@ func training() *board.Board {
 	b.Row("Now",
 		onePerRun("Loss", "Latest loss that the optimiser minimised, of each run (metric loss).", "short", loss),
 		onePerRun("Validation loss", "Latest loss on data that is not trained on, in nats, by data set and horizon, how many tokens ahead (metric val.loss).", "short", validation),
-		onePerRun("Token/s", "Latest throughput in tokens per second, of the whole run or per GPU, as the run reports it (metric train.throughput by rl.scope and rl.phase).", "short", throughput()),
+		onePerRun("Token/s", "Latest throughput in tokens per second, of the whole run, or per GPU where the run reports nothing else (metric train.throughput by rl.phase).", "short", throughput()),
 		onePerRun("Batch/s", "Latest batches trained per second (metric train.batch_rate).", "short", batches),
 		onePerRun("Tokens trained", "Tokens that the run has trained on since its first attempt, the highest value seen (metric train.tokens_total).", "short", total),
 		onePerRun("Step", "Step that the run has reached (highest step of metric loss, or of rl.loss.policy where that is all that the run logs).", "none", losses.Scaled("toFloat64(step)").Taking("max")),
@@ -58,7 +63,7 @@ func training() *board.Board {
 		curve{"Values that are not finite", "Losses that were NaN or infinite, per step; anything above 0 deserves a look (metric rl.nonfinite.count).", "short", nonfinite, fromZero},
 	)
 	curves(b, "Throughput",
-		curve{"Token/s", "Tokens trained per second, of the whole run or per GPU, as the run reports it (metric train.throughput by rl.scope and rl.phase).", "short", throughput(), fromZero},
+		curve{"Token/s", "Tokens trained per second, of the whole run, or per GPU where the run reports nothing else (metric train.throughput by rl.phase).", "short", throughput(), fromZero},
 		curve{"Batch/s", "Batches trained per second (metric train.batch_rate).", "short", batches, fromZero},
 		curve{"Tokens trained", "Tokens trained on since the first attempt (metric train.tokens_total); the highest of all ranks.", "short", total, fromZero},
 		curve{"Step time", "Wall time of a step, of the slowest rank (metric rl.step.duration).", "s", duration, fromZero},
@@ -77,7 +82,7 @@ func training() *board.Board {
 		curve{"KL of the update", "KL divergence of the policy from itself before the update; jumps come before collapses (metric rl.kl.old).", "short", query.OfMetric(names.RLKLOld).With(mean()), nil},
 		curve{"Entropy", "Entropy of the policy per token; towards 0 it no longer explores (metric rl.entropy).", "short", query.OfMetric(names.RLEntropy).With(mean()), fromZero},
 		curve{"KL between trainer and engine", "Divergence of the probabilities of trainer and engine for the same tokens; it should stay near 0 (metric rl.kl.rollout_mismatch by estimator).", "short", query.OfMetric(names.RLKLRolloutMismatch).By(names.AttributeRLKLEstimator).With(mean()), nil},
-		curve{"Evaluation score", "Scores of evaluations during the run, by data set, what was scored, and how many answers per prompt made a score how (metric rl.eval.score).", "short", evaluation(), dots},
+		curve{"Evaluation score", "Scores of evaluations during the run, by data set, what was scored, and how many answers per prompt made a score how (metric rl.eval.score).", "short", evaluation(), wideDots},
 	)
 	curves(b, "Samples",
 		curve{"Length of answers", "Tokens of the generated answers, by statistic and set of samples (metric rl.response.length).", "short", query.OfMetric(names.RLResponseLength).By(names.AttributeRLStat, names.AttributeRLSampleSet).With(query.TagIn(names.AttributeRLStat, "mean", "max", "p90", "")), fromZero},
