@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"text/template"
+
+	"golang.org/x/sys/unix"
 )
 
 //go:embed config.xml.tmpl
@@ -60,12 +62,27 @@ func writeConfig(dir string, maxMemory uint64) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	free, err := keepFree(dir)
+	if err != nil {
+		return "", err
+	}
 	return config, writeTemplate(config, configTemplate, map[string]any{
+		"KeepFree":   free,
 		"Users":      escape(users),
 		"Memory":     maxMemory,
 		"MarkCache":  maxMemory / 16,
 		"SmallCache": maxMemory / 64,
 	})
+}
+
+// keepFree is the room on the disk, in bytes, below which the engine begins no INSERT and no merge: 512 MiB, and of a small disk a
+// tenth. libchdb 26.7 takes no notice when a write fails for want of room, and publishes parts whose files are empty.
+func keepFree(dir string) (uint64, error) {
+	var disk unix.Statfs_t
+	if err := unix.Statfs(dir, &disk); err != nil {
+		return 0, fmt.Errorf("size of the disk of %s: %w", dir, err)
+	}
+	return min(512<<20, disk.Blocks*uint64(disk.Bsize)/10), nil
 }
 
 func writeTemplate(path, text string, values map[string]any) error {

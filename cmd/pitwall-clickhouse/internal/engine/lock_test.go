@@ -31,6 +31,7 @@ func TestConfigurationIsPrivateAndGrantsNoSource(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(config), "a&amp;b/users.xml</users_config>")
 	assert.Contains(t, string(config), "<max_server_memory_usage>1073741824<")
+	assert.Regexp(t, `<default>\s*<keep_free_space_bytes>[1-9]\d+</keep_free_space_bytes>`, string(config))
 	users, err := os.ReadFile(filepath.Join(dir, "users.xml"))
 	require.NoError(t, err)
 	for _, word := range []string{"SOURCES", "SYSTEM", "FILE", "URL", "DICTIONARY", "BACKUP", "ALL ON"} {
