@@ -40,12 +40,34 @@ func serve(ctx context.Context, o options) error {
 	if err != nil {
 		return errors.Join(err, e.Close())
 	}
-	err = listen(ctx, o, handler, e.Version())
+	err = listenAndWatch(ctx, o, handler, e)
+	if errors.Is(err, engine.ErrWriteFailed) {
+		return err // at once: nothing more is to be built on a damaged part
+	}
 	if !handler.Close(lastGrace) {
 		// The engine cannot be closed under them. What is acknowledged is on disk.
 		return errors.Join(err, errors.New("statements that cannot be ended are still running"))
 	}
 	return errors.Join(err, e.Close())
+}
+
+// listenAndWatch does so until ctx ends, or the engine has to.
+func listenAndWatch(ctx context.Context, o options, handler *httpserver.Server, e *engine.Engine) error {
+	watching, stop := context.WithCancel(ctx)
+	watched, listened := make(chan error, 1), make(chan error, 1)
+	go func() { watched <- e.Watch(watching) }()
+	go func() { listened <- listen(ctx, o, handler, e.Version()) }()
+	select {
+	case err := <-watched:
+		stop()
+		if err != nil {
+			return err
+		}
+		return <-listened
+	case err := <-listened:
+		stop()
+		return errors.Join(err, <-watched)
+	}
 }
 
 // listen answers requests until ctx ends and those that run then have had their time.

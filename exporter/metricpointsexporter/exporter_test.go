@@ -62,20 +62,29 @@ func TestExporter_AcceptsWhileTheServerIsAway(t *testing.T) {
 }
 
 func TestExporter_LostAnswerIsStoredOnce(t *testing.T) {
-	engine := enginetest.Start(t)
-	between := newProxy(t, engine.Endpoint())
-	r := start(t, config(t, between.URL))
-	between.set(func(_ http.ResponseWriter, request *http.Request, forward http.Handler) bool {
-		if between.inserts.Load() > 3 {
-			return false
-		}
-		forward.ServeHTTP(httptest.NewRecorder(), request) // stored, but nobody hears of it
-		panic(http.ErrAbortHandler)
-	})
-	r.send(t, "once", 1, 2, 3)
-	eventuallyBalance(t, r, 3, 3, 0)
-	eventuallyRows(t, engine, rowsOfRun, [][]string{{"once", "0", "loss", "1"}, {"once", "1", "loss", "2"}, {"once", "2", "loss", "3"}})
-	assert.EqualValues(t, 4, between.inserts.Load())
+	f := func(name string, readable bool, inserts int) {
+		t.Run(name, func(t *testing.T) {
+			engine := enginetest.Start(t)
+			between := newProxy(t, engine.Endpoint())
+			if !readable {
+				between.Config.Handler = &unreadable{next: between.Config.Handler}
+			}
+			r := start(t, config(t, between.URL))
+			between.set(func(_ http.ResponseWriter, request *http.Request, forward http.Handler) bool {
+				if between.inserts.Load() > 3 {
+					return false
+				}
+				forward.ServeHTTP(httptest.NewRecorder(), request) // stored, but nobody hears of it
+				panic(http.ErrAbortHandler)
+			})
+			r.send(t, "once", 1, 2, 3)
+			eventuallyBalance(t, r, 3, 3, 0)
+			eventuallyRows(t, engine, rowsOfRun, [][]string{{"once", "0", "loss", "1"}, {"once", "1", "loss", "2"}, {"once", "2", "loss", "3"}})
+			assert.EqualValues(t, inserts, between.inserts.Load())
+		})
+	}
+	f("looked for", true, 1)
+	f("recognised by its token", false, 4)
 }
 
 func TestExporter_EqualPointsOfTwoRequestsAreBothStored(t *testing.T) {

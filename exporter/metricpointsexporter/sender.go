@@ -136,19 +136,17 @@ func (s *sender) deliver(ctx context.Context, r wal.Range) (outcome, error) {
 	return o, nil
 }
 
-// storeRows stores a group of rows. Up to 26.7 at least, ClickHouse remembers a block's token before it has the rows: when it
-// is killed or its disk is full in between, it answers for the next attempt without storing anything. So where there was
-// an attempt before, the rows are looked for, and those that are not there go again under another token.
+// storeRows stores a group of rows. Up to 26.7 at least, ClickHouse remembers a block's token a moment before it has the rows, and
+// writes it to its disk apart from them. When it is killed, loses its power or has a full disk in between, it answers for the next
+// attempt without storing anything, or stores rows again that it has. So where there was an attempt before, rows that are
+// there do not go again; and afterwards they are looked for, and those that are not there go again under another token.
 func (s *sender) storeRows(ctx context.Context, rows []uint32, token string, attempted bool) error {
 	for {
-		if err := s.encode(rows); err != nil {
+		sent, again, err := s.store(ctx, rows, token, attempted)
+		if err != nil || !again {
 			return err
 		}
-		failed, err := s.store(ctx, s.body, token)
-		if err != nil || !attempted && !failed {
-			return err
-		}
-		lost, err := s.lost(ctx, rows)
+		lost, err := s.lost(ctx, sent)
 		if err != nil || len(lost) == 0 {
 			return err
 		}
@@ -258,29 +256,52 @@ func wait(ctx context.Context, pause *backoff.ExponentialBackOff) error {
 	}
 }
 
-// store tries without end, always the same bytes under the same token, and returns only permanent errors. failed says that
-// an attempt had failed before the one that did not.
-func (s *sender) store(ctx context.Context, body []byte, token string) (failed bool, err error) {
+// store tries without end, the same rows under the same token, and returns only permanent errors. sent are the rows that
+// the table did not have yet; again says that an attempt was made before the one that succeeded with them.
+func (s *sender) store(ctx context.Context, rows []uint32, token string, attempted bool) (sent []uint32, again bool, err error) {
 	pause := s.pause()
-	for ; ; failed = true {
+	for encoded := 0; ; attempted = true {
 		start := time.Now()
-		err := s.table.store(ctx, body, token)
+		if attempted {
+			rows, err = s.missing(ctx, rows)
+		}
+		if err == nil && len(rows) != encoded {
+			if err := s.encode(rows); err != nil {
+				return nil, false, err
+			}
+			encoded = len(rows)
+		}
+		if err == nil && len(rows) > 0 {
+			err = s.table.store(ctx, s.body, token)
+		}
 		if err == nil {
 			s.exporter.telemetry.MetricpointsInsertDuration.Record(ctx, time.Since(start).Seconds(), s.exporter.self)
 			s.table.reporter.working()
-			return failed, nil
+			return rows, attempted && len(rows) > 0, nil
 		}
 		if ctx.Err() != nil {
-			return failed, errors.Join(err, ctx.Err())
+			return nil, false, errors.Join(err, ctx.Err())
 		}
 		class := clickhouse.Classify(err)
 		s.exporter.telemetry.MetricpointsInsertFailures.Add(ctx, 1, s.exporter.self, metric.WithAttributes(attribute.String("class", class.String())))
 		if class == clickhouse.Permanent {
-			return failed, err
+			return nil, false, err
 		}
 		s.table.reporter.failed(err, class.String())
 		if err := wait(ctx, pause); err != nil {
-			return failed, err
+			return nil, false, err
 		}
 	}
+}
+
+// missing returns the rows that the table does not have. All of them, when it answers and cannot say: then the token must do.
+func (s *sender) missing(ctx context.Context, rows []uint32) ([]uint32, error) {
+	missing, err := s.table.missing(ctx, &s.builder, rows)
+	if err == nil {
+		return missing, nil
+	}
+	if answered, ok := errors.AsType[*clickhouse.Error](err); ok && (answered.Code != 0 || clickhouse.Classify(err) != clickhouse.Retryable) {
+		return rows, nil
+	}
+	return rows, err
 }

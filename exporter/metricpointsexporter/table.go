@@ -2,8 +2,8 @@ package metricpointsexporter
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/pitwall-otel/pitwall/exporter/metricpointsexporter/internal/block"
@@ -74,16 +74,43 @@ func (t *table) lost(ctx context.Context, b *block.Builder, rows []uint32) ([]ui
 	}
 	var lost []uint32
 	for _, month := range b.Months(rows) {
-		sample := b.Sample(month)
-		stored, ok, err := clickhouse.Stored(ctx, t.client, t.target, sample)
-		if err != nil {
+		_, stored, err := clickhouse.Stored(ctx, t.client, t.target, b.Sample(month))
+		switch {
+		case errors.Is(err, clickhouse.ErrDenied):
+			return nil, nil
+		case err != nil:
 			return nil, err
-		}
-		if ok && !slices.ContainsFunc(sample, func(r clickhouse.Row) bool { return stored[r] }) {
+		case stored == 0:
 			lost = append(lost, month...)
 		}
 	}
 	return lost, nil
+}
+
+// missing returns the months of the rows of which the table does not have each single row. What it has may have come with
+// another request, so a sample says only that a month is missing, never that it is there.
+func (t *table) missing(ctx context.Context, b *block.Builder, rows []uint32) ([]uint32, error) {
+	info, err := t.prepare(ctx)
+	if err != nil || info.Engine != "MergeTree" {
+		return rows, err
+	}
+	var missing []uint32
+	for _, month := range b.Months(rows) {
+		for _, looked := range []func([]uint32) []clickhouse.Row{b.Sample, b.All} {
+			different, stored, err := clickhouse.Stored(ctx, t.client, t.target, looked(month))
+			if errors.Is(err, clickhouse.ErrDenied) {
+				return rows, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			if stored < different {
+				missing = append(missing, month...)
+				break
+			}
+		}
+	}
+	return missing, nil
 }
 
 // store posts one block. The token makes the server store it once, however often it comes.

@@ -2,49 +2,77 @@ package clickhouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
 
-// Row is what a row of the target is looked for by.
+// Row is a row of the target, whole.
 type Row struct {
-	Run, Metric, Host string
-	Rank              uint32
-	Device            uint16
-	Step              uint64
-	Millis            int64 // of event_time, since 1970
-	Tags              string
+	Run, Metric, Host, Unit string
+	Rank                    uint32
+	Device                  uint16
+	Step                    uint64
+	Millis                  int64  // of event_time, since 1970
+	Value                   uint64 // the bits of a float64, so that a NaN equals itself
+	Tags                    string
 }
 
-// Stored reports which of a few rows the table has. ok is false when nobody can say, because the account may not read it.
-func Stored(ctx context.Context, client *Client, target Target, rows []Row) (stored map[Row]bool, ok bool, err error) {
-	keys := make([]string, len(rows))
+// Bits is a value as a Row has it.
+func Bits(value float64) uint64 { return math.Float64bits(value) }
+
+// maxKeys bounds a look's statement, in bytes, below a server's max_query_size of 256 KiB.
+const maxKeys = 100 << 10
+
+// Stored counts the different rows among these, and those of them that the table has. ErrDenied says that nobody can tell.
+func Stored(ctx context.Context, client *Client, target Target, rows []Row) (different, stored int, err error) {
+	seen := make(map[Row]bool, len(rows))
+	var keys strings.Builder
 	for i, r := range rows {
-		keys[i] = fmt.Sprintf("(%s, %s, %s, %d, %d, %d, fromUnixTimestamp64Milli(%d))",
-			quoteLiteral(r.Run), quoteLiteral(r.Metric), quoteLiteral(r.Host), r.Rank, r.Device, r.Step, r.Millis)
+		if !seen[r] {
+			seen[r] = true
+			if keys.Len() > 0 {
+				keys.WriteString(", ")
+			}
+			fmt.Fprintf(&keys, "(%s, %s, %s, %d, %d, %d, fromUnixTimestamp64Milli(%d), %d, %s, %s)",
+				quoteLiteral(r.Run), quoteLiteral(r.Metric), quoteLiteral(r.Host), r.Rank, r.Device, r.Step, r.Millis,
+				r.Value, quoteLiteral(r.Unit), quoteLiteral(r.Tags))
+		}
+		if keys.Len() == 0 || keys.Len() < maxKeys && i < len(rows)-1 {
+			continue
+		}
+		n, err := countStored(ctx, client, target, keys.String())
+		if err != nil {
+			return 0, 0, err
+		}
+		stored += n
+		keys.Reset()
 	}
-	answer, err := client.Query(ctx, fmt.Sprintf(
-		"SELECT DISTINCT run_id, metric, host, rank, device, step, toUnixTimestamp64Milli(event_time), tags_json FROM %s "+
-			"WHERE (run_id, metric, host, rank, device, step, event_time) IN (%s)",
-		target.Ident(target.Table), strings.Join(keys, ", ")), nil)
+	return len(seen), stored, nil
+}
+
+// ErrDenied says that the account may not read the target.
+var ErrDenied = errors.New("the account may not read the table")
+
+// countStored counts the different rows of the target that are among the keys.
+func countStored(ctx context.Context, client *Client, target Target, keys string) (int, error) {
+	const columns = "run_id, metric, host, rank, device, step, event_time, reinterpretAsUInt64(value), unit, tags_json"
+	answer, err := client.Query(ctx, fmt.Sprintf("SELECT uniqExact(%s) FROM %s WHERE (%s) IN (%s)",
+		columns, target.Ident(target.Table), columns, keys), nil)
 	if denied(err) {
-		return nil, false, nil
+		return 0, ErrDenied
 	}
 	if err != nil {
-		return nil, false, err
+		return 0, err
 	}
-	stored = make(map[Row]bool, len(answer))
-	for _, fields := range answer {
-		if len(fields) != 8 {
-			return nil, false, fmt.Errorf("clickhouse %s: want 8 columns of %s, got %d", client.Address(), target, len(fields))
-		}
-		// The table's own types: what cannot be parsed was not written by us and matches nothing.
-		rank, _ := strconv.ParseUint(fields[3], 10, 32)
-		device, _ := strconv.ParseUint(fields[4], 10, 16)
-		step, _ := strconv.ParseUint(fields[5], 10, 64)
-		millis, _ := strconv.ParseInt(fields[6], 10, 64)
-		stored[Row{fields[0], fields[1], fields[2], uint32(rank), uint16(device), step, millis, fields[7]}] = true
+	if len(answer) != 1 || len(answer[0]) != 1 {
+		return 0, fmt.Errorf("clickhouse %s: want one number of %s, got %q", client.Address(), target, answer)
 	}
-	return stored, true, nil
+	n, err := strconv.Atoi(answer[0][0])
+	if err != nil {
+		return 0, fmt.Errorf("clickhouse %s: want one number of %s: %w", client.Address(), target, err)
+	}
+	return n, nil
 }

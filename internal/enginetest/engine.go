@@ -165,6 +165,9 @@ func (e *Engine) Kill() {
 	e.process = nil
 }
 
+// Exited is closed when the running server has ended, by itself or otherwise.
+func (e *Engine) Exited() <-chan struct{} { return e.exited }
+
 // PID is the running server's process id.
 func (e *Engine) PID() int { return e.process.Process.Pid }
 

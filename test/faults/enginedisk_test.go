@@ -1,11 +1,14 @@
 package faults
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -65,4 +68,54 @@ func almostFill(t *testing.T, disk string) {
 		available = int64(s.Bavail) * s.Bsize
 	}
 	require.NoError(t, file.Close())
+}
+
+// The engine's own disk is full from one moment to the next, in the middle of INSERTs and merges: all the room that it keeps to itself
+// is gone. The library goes on as if its writes had not failed; so the program ends, its supervisor starts it again, also while the
+// disk is still full, and it sets aside the parts that were cut short.
+func TestFullDiskOfTheEngine_AtAStroke(t *testing.T) {
+	t.Parallel()
+	disk := mount(t, t.TempDir(), "size=2g")
+	r := newRig(t)
+	r.engine.Kill()
+	r.engine = enginetest.Start(t, enginetest.WithPassword(canary), enginetest.WithDataDir(filepath.Join(disk, "data")))
+	r.proxy.engine = r.engine.Endpoint()
+	r.collector.Start()
+	clients := r.send(heavy)
+	r.acknowledges(2000)
+	ended := 0
+	for round := range rounds(12) {
+		inserts := r.proxy.inserts.Load()
+		r.until(func() bool { return r.proxy.inserts.Load() > inserts+2 }, "INSERTs go on")
+		failures := r.now()["insert_failures"]
+		shrink(t, disk)
+		r.until(func() bool { return r.now()["insert_failures"] > failures }, "INSERTs fail")
+		if round%2 == 1 {
+			require.NoError(t, unix.Mount("", disk, "", unix.MS_REMOUNT, "size=2g"))
+		}
+		select {
+		case <-r.engine.Exited():
+			ended++
+			r.engine.Restart()
+		case <-time.After(2 * time.Second): // none of its writes met the full disk
+		}
+		if round%2 == 0 {
+			require.NoError(t, unix.Mount("", disk, "", unix.MS_REMOUNT, "size=2g"))
+		}
+	}
+	clients.stop()
+	t.Logf("%d of %d full disks met a write", ended, rounds(12))
+	assert.NotZero(t, ended)
+	r.finish(0)
+}
+
+// shrink makes a disk as small as what is on it.
+func shrink(t *testing.T, disk string) {
+	t.Helper()
+	require.Eventually(t, func() bool { // what is written meanwhile may make it too small
+		var s unix.Statfs_t
+		require.NoError(t, unix.Statfs(disk, &s))
+		used := (int64(s.Blocks) - int64(s.Bfree)) * s.Bsize
+		return unix.Mount("", disk, "", unix.MS_REMOUNT, fmt.Sprintf("size=%d", used+64<<10)) == nil
+	}, 10*time.Second, time.Nanosecond)
 }

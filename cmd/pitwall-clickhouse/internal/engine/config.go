@@ -76,7 +76,7 @@ func writeConfig(dir string, maxMemory uint64) (string, error) {
 }
 
 // keepFree is the room on the disk, in bytes, below which the engine begins no INSERT and no merge: 512 MiB, and of a small disk a
-// tenth. libchdb 26.7 takes no notice when a write fails for want of room, and publishes parts whose files are empty.
+// tenth. A write that fails costs a restart, see ErrWriteFailed.
 func keepFree(dir string) (uint64, error) {
 	var disk unix.Statfs_t
 	if err := unix.Statfs(dir, &disk); err != nil {
@@ -93,6 +93,9 @@ func writeTemplate(path, text string, values map[string]any) error {
 	var b bytes.Buffer
 	if err := t.Execute(&b, values); err != nil {
 		return fmt.Errorf("engine configuration: %w", err)
+	}
+	if written, err := os.ReadFile(path); err == nil && bytes.Equal(written, b.Bytes()) {
+		return nil // a full disk has no room for it
 	}
 	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("engine configuration: %w", err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/pitwall-otel/pitwall/cmd/pitwall-clickhouse/internal/chdb"
 )
@@ -17,10 +18,15 @@ type Config struct {
 
 // Engine is a running ClickHouse engine on an owned data directory.
 type Engine struct {
-	lib    *chdb.Library
-	args   []string
-	keeper *chdb.Conn
-	lock   *os.File
+	lib  *chdb.Library
+	args []string
+	lock *os.File
+
+	mu     sync.Mutex // of the keeper
+	keeper *chdb.Conn // the engine lives as long as it is open
+
+	tolerated uint64 // failed writes
+	damaged   chan struct{}
 }
 
 // Open takes the data directory and starts the engine on it. A directory that
@@ -37,7 +43,7 @@ func Open(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{lock: held}
+	e := &Engine{lock: held, damaged: make(chan struct{}, 1)}
 	if err := e.start(cfg, dir); err != nil {
 		held.Close()
 		return nil, err
@@ -53,8 +59,9 @@ func (e *Engine) start(cfg Config, dir string) error {
 	if e.lib, err = chdb.Open(cfg.Library); err != nil {
 		return err
 	}
+	data := filepath.Join(dir, "engine")
 	e.args = []string{
-		"--path=" + filepath.Join(dir, "engine"),
+		"--path=" + data,
 		"--config-file=" + config,
 		// At this level the engine's standard error says why a start fails and
 		// nothing about the errors of statements.
@@ -68,6 +75,7 @@ func (e *Engine) start(cfg Config, dir string) error {
 			return fmt.Errorf("start the engine on %s: %w", dir, err)
 		}
 	}
+	e.tolerated = toleratedWrites(data)
 	return nil
 }
 

@@ -101,7 +101,7 @@ func (s *Server) run(out *answer, r *http.Request, q *request, t *text, conn *ch
 		return err
 	}
 	if t.insert != nil {
-		return insert(out, q, t, conn)
+		return s.insert(out, q, t, conn)
 	}
 	// From here on the body has been read, so a client that leaves is noticed.
 	stop := s.watch(r.Context(), id)
@@ -119,13 +119,18 @@ func (s *Server) run(out *answer, r *http.Request, q *request, t *text, conn *ch
 		return err
 	}
 	defer result.Close()
+	if class != chdb.ReadOnly {
+		if err := s.engine.CheckWrites(); err != nil {
+			return err
+		}
+	}
 	out.summary(result.Stats())
 	_, err = out.Write(result.Bytes())
 	return err
 }
 
 // insert feeds the request's data to the engine, as it arrives.
-func insert(out *answer, q *request, t *text, conn *chdb.Conn) error {
+func (s *Server) insert(out *answer, q *request, t *text, conn *chdb.Conn) error {
 	in, err := conn.Insert(t.insert.Head, t.insert.Format, q.params...)
 	if err != nil {
 		return err
@@ -136,6 +141,9 @@ func insert(out *answer, q *request, t *text, conn *chdb.Conn) error {
 	}
 	stats, err := in.Done()
 	if err != nil {
+		return err
+	}
+	if err := s.engine.CheckWrites(); err != nil {
 		return err
 	}
 	out.summary(stats)

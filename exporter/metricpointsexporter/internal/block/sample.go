@@ -42,15 +42,26 @@ func (b *Builder) Sample(rows []uint32) []clickhouse.Row {
 	return sample
 }
 
+// All returns the rows as the table has them. It comes after Sort.
+func (b *Builder) All(rows []uint32) []clickhouse.Row {
+	all := make([]clickhouse.Row, len(rows))
+	for i, row := range rows {
+		all[i] = b.row(row)
+	}
+	return all
+}
+
 func (b *Builder) row(row uint32) clickhouse.Row {
 	return clickhouse.Row{
 		Run:    b.run.text(row),
 		Metric: b.metric.text(row),
 		Host:   b.host.text(row),
+		Unit:   b.unit.text(row),
 		Rank:   b.ranks[row],
 		Device: b.devices[row],
 		Step:   b.steps[row],
 		Millis: b.millis[row],
+		Value:  clickhouse.Bits(b.values[row]),
 		Tags:   string(b.tagBytes[b.tags[row].start:b.tags[row].end]),
 	}
 }

@@ -2,6 +2,7 @@ package block_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -28,7 +29,8 @@ func TestSample(t *testing.T) {
 		at := time.Date(2026, time.January, 1+n%70, 0, 0, n, 0, time.UTC)
 		r := clickhouse.Row{
 			Run: fmt.Sprintf("run-%d", (n*7)%10), Metric: fmt.Sprintf("metric-%d", (n*3)%5), Host: fmt.Sprintf("host-%d", (n*9)%4),
-			Rank: uint32(n), Device: uint16(n % 8), Step: uint64(n), Millis: at.UnixMilli(), Tags: fmt.Sprintf(`{"tag":"%d"}`, n),
+			Unit: "1", Rank: uint32(n), Device: uint16(n % 8), Step: uint64(n), Millis: at.UnixMilli(),
+			Value: math.Float64bits(float64(n) / 3), Tags: fmt.Sprintf(`{"tag":"%d"}`, n),
 		}
 		all[r] = true
 		months[at.Month()]++
@@ -37,13 +39,14 @@ func TestSample(t *testing.T) {
 		rm.Resource().Attributes().PutStr("host.name", r.Host)
 		m := rm.ScopeMetrics().AppendEmpty().Metrics().AppendEmpty()
 		m.SetName(r.Metric)
+		m.SetUnit(r.Unit)
 		dp := m.SetEmptyGauge().DataPoints().AppendEmpty()
 		dp.SetTimestamp(pcommon.NewTimestampFromTime(at))
 		dp.Attributes().PutInt("rank", int64(n))
 		dp.Attributes().PutInt("gpu", int64(n%8))
 		dp.Attributes().PutInt("step", int64(n))
 		dp.Attributes().PutStr("tag", fmt.Sprint(n))
-		dp.SetDoubleValue(1)
+		dp.SetDoubleValue(float64(n) / 3)
 	}
 	payload, _ := points.NewEncoder(points.Settings{
 		Registry: registry, TimePolicy: points.TimeKeep, MaxNameBytes: 100, MaxAttributeBytes: 100, MaxTagsBytes: 1000,
@@ -57,6 +60,7 @@ func TestSample(t *testing.T) {
 	require.Len(t, divided, len(months))
 	for _, month := range divided {
 		sample := b.Sample(month)
+		assert.Subset(t, b.All(month), sample)
 		assert.Len(t, sample, 8)
 		var first, last time.Time
 		for i, r := range sample {
