@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -83,8 +82,8 @@ func TestFullDiskOfTheEngine_AtAStroke(t *testing.T) {
 	r.collector.Start()
 	clients := r.send(heavy)
 	r.acknowledges(2000)
-	ended := 0
-	for round := range rounds(12) {
+	ended, round := 0, 0
+	for ; ended < rounds(3); round++ {
 		inserts := r.proxy.inserts.Load()
 		r.until(func() bool { return r.proxy.inserts.Load() > inserts+2 }, "INSERTs go on")
 		failures := r.now()["insert_failures"]
@@ -104,8 +103,7 @@ func TestFullDiskOfTheEngine_AtAStroke(t *testing.T) {
 		}
 	}
 	clients.stop()
-	t.Logf("%d of %d full disks met a write", ended, rounds(12))
-	assert.NotZero(t, ended)
+	t.Logf("%d of %d full disks met a write", ended, round)
 	r.finish(0)
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -45,5 +46,32 @@ func TestConfigurationIsPrivateAndGrantsNoSource(t *testing.T) {
 		info, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
 		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), name)
+	}
+}
+
+// A full disk has no room for the files of an earlier start.
+func TestConfigurationIsNotWrittenAgain(t *testing.T) {
+	dir := t.TempDir()
+	path, err := writeConfig(dir, 1<<30)
+	require.NoError(t, err)
+	long := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	f := func(maxMemory uint64, again bool) {
+		require.NoError(t, os.Chtimes(path, long, long))
+		_, err := writeConfig(dir, maxMemory)
+		require.NoError(t, err)
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, again, info.ModTime().After(long))
+	}
+	f(1<<30, false)
+	f(2<<30, true)
+}
+
+func TestToleratedWrites(t *testing.T) {
+	dir := t.TempDir()
+	assert.EqualValues(t, 0, toleratedWrites(dir))
+	for content, want := range map[string]uint64{"": 1, "PID: 7": 0} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "status"), []byte(content), 0o600))
+		assert.Equal(t, want, toleratedWrites(dir), "%q", content)
 	}
 }
