@@ -96,7 +96,7 @@ func TestFullDiskOfTheEngine_AtAStroke(t *testing.T) {
 		case <-r.engine.Exited():
 			ended++
 			r.engine.Restart()
-		case <-time.After(2 * time.Second): // none of its writes met the full disk
+		case <-time.After(4 * time.Second): // none of its writes met the full disk
 		}
 		if round%2 == 0 {
 			require.NoError(t, unix.Mount("", disk, "", unix.MS_REMOUNT, "size=2g"))

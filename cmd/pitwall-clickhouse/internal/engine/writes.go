@@ -17,9 +17,10 @@ import (
 var ErrWriteFailed = errors.New("the disk refused a write: the engine must be started again, which sets damaged parts aside")
 
 // watchInterval is far below the time for which the sources of a merge are kept.
-const watchInterval = time.Second
+const watchInterval = 3 * time.Second
 
-const failedWrites = "SELECT sum(value) FROM system.events WHERE event = 'WriteBufferFromFileDescriptorWriteFailed'"
+// failedWrites has no row as long as there was none.
+const failedWrites = "SELECT value FROM system.events WHERE event = 'WriteBufferFromFileDescriptorWriteFailed' SETTINGS max_threads = 1"
 
 // CheckWrites returns ErrWriteFailed when a write of this engine has failed, of whatever statement or merge, and wakes Watch.
 // What was written before a check that finds nothing is whole.
@@ -38,7 +39,7 @@ func (e *Engine) CheckWrites() error {
 	return nil
 }
 
-// Watch returns ErrWriteFailed as soon as a check finds that a write has failed, and makes one itself every second. The end
+// Watch returns ErrWriteFailed as soon as a check finds that a write has failed, and makes one itself every three seconds. The end
 // of ctx is no error.
 func (e *Engine) Watch(ctx context.Context) error {
 	tick := time.NewTicker(watchInterval)
@@ -66,7 +67,11 @@ func (e *Engine) failedWrites() (uint64, error) {
 		return 0, fmt.Errorf("count failed writes: %w", err)
 	}
 	defer result.Close()
-	count, err := strconv.ParseUint(strings.TrimSpace(string(result.Bytes())), 10, 64)
+	text := strings.TrimSpace(string(result.Bytes()))
+	if text == "" {
+		return 0, nil
+	}
+	count, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("count failed writes: %w", err)
 	}
