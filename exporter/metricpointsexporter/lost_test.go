@@ -100,6 +100,27 @@ func TestSender_OneMonthThere(t *testing.T) {
 		[][]string{{"[1,2,3]"}})
 }
 
+// A view behind the table fails after the table took the rows. They go again until the view has them too.
+func TestSender_RowsThereAndNotBehindTheView(t *testing.T) {
+	engine := enginetest.Start(t)
+	r := start(t, config(t, engine.Endpoint()))
+	r.send(t, "before", 1) // makes the table
+	eventuallyBalance(t, r, 1, 1, 0)
+	exec := func(statement string) {
+		t.Helper()
+		_, err := engine.Exec(statement)
+		require.NoError(t, err)
+	}
+	exec("CREATE TABLE training_observability.behind (step UInt64) ENGINE = MergeTree ORDER BY step")
+	exec("CREATE MATERIALIZED VIEW training_observability.view TO training_observability.behind AS SELECT throwIf(step > 0) AS step FROM training_observability.metric_points")
+	r.send(t, "run", 1, 2, 3)
+	require.Eventually(t, func() bool { return r.logs.FilterMessageSnippet("wait in the log").Len() == 1 }, deadline, 5*time.Millisecond)
+	exec("ALTER TABLE training_observability.view MODIFY QUERY SELECT step FROM training_observability.metric_points")
+	eventuallyBalance(t, r, 4, 4, 0)
+	eventuallyRows(t, engine, "SELECT toString(groupArray(step)) FROM (SELECT * FROM training_observability.behind ORDER BY step)", [][]string{{"[0,1,2]"}})
+	eventuallyRows(t, engine, "SELECT count() FROM training_observability.metric_points", [][]string{{"4"}})
+}
+
 // What the table has of another request is no reason to leave out points that are new: another value, or one point more.
 func TestSender_EqualPointsOfAnotherRequestThere(t *testing.T) {
 	f := func(name string, change func(pmetric.NumberDataPointSlice), want string) {

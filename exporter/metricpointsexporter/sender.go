@@ -260,9 +260,11 @@ func wait(ctx context.Context, pause *backoff.ExponentialBackOff) error {
 // the table did not have yet; again says that an attempt was made before the one that succeeded with them.
 func (s *sender) store(ctx context.Context, rows []uint32, token string, attempted bool) (sent []uint32, again bool, err error) {
 	pause := s.pause()
+	view := false // a view behind the table failed, which wants rows that the table has
 	for encoded := 0; ; attempted = true {
 		start := time.Now()
-		if attempted {
+		err = nil
+		if attempted && !view {
 			rows, err = s.missing(ctx, rows)
 		}
 		if err == nil && len(rows) != encoded {
@@ -282,6 +284,8 @@ func (s *sender) store(ctx context.Context, rows []uint32, token string, attempt
 		if ctx.Err() != nil {
 			return nil, false, errors.Join(err, ctx.Err())
 		}
+		answered, _ := errors.AsType[*clickhouse.Error](err)
+		view = answered != nil && answered.View
 		class := clickhouse.Classify(err)
 		s.exporter.telemetry.MetricpointsInsertFailures.Add(ctx, 1, s.exporter.self, metric.WithAttributes(attribute.String("class", class.String())))
 		if class == clickhouse.Permanent {
