@@ -30,20 +30,23 @@ const maxKeys = 100 << 10
 func Stored(ctx context.Context, client *Client, target Target, rows []Row) (different, stored int, err error) {
 	seen := make(map[Row]bool, len(rows))
 	var keys strings.Builder
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for i, r := range rows {
 		if !seen[r] {
 			seen[r] = true
+			first, last = min(first, r.Millis), max(last, r.Millis)
 			if keys.Len() > 0 {
 				keys.WriteString(", ")
 			}
-			fmt.Fprintf(&keys, "(%s, %s, %s, %d, %d, %d, fromUnixTimestamp64Milli(%d), %d, %s, %s)",
+			// Nothing but literals: the server reads a list of them several times as fast.
+			fmt.Fprintf(&keys, "(%s, %s, %s, %d, %d, %d, %d, %d, %s, %s)",
 				quoteLiteral(r.Run), quoteLiteral(r.Metric), quoteLiteral(r.Host), r.Rank, r.Device, r.Step, r.Millis,
 				r.Value, quoteLiteral(r.Unit), quoteLiteral(r.Tags))
 		}
 		if keys.Len() == 0 || keys.Len() < maxKeys && i < len(rows)-1 {
 			continue
 		}
-		n, err := countStored(ctx, client, target, keys.String())
+		n, err := countStored(ctx, client, target, keys.String(), first, last)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -56,11 +59,12 @@ func Stored(ctx context.Context, client *Client, target Target, rows []Row) (dif
 // ErrDenied says that the account may not read the target.
 var ErrDenied = errors.New("the account may not read the table")
 
-// countStored counts the different rows of the target that are among the keys.
-func countStored(ctx context.Context, client *Client, target Target, keys string) (int, error) {
-	const columns = "run_id, metric, host, rank, device, step, event_time, reinterpretAsUInt64(value), unit, tags_json"
-	answer, err := client.Query(ctx, fmt.Sprintf("SELECT uniqExact(%s) FROM %s WHERE (%s) IN (%s)",
-		columns, target.Ident(target.Table), columns, keys), nil)
+// countStored counts the different rows of the target that are among the keys, whose times are first to last.
+func countStored(ctx context.Context, client *Client, target Target, keys string, first, last int64) (int, error) {
+	const columns = "run_id, metric, host, rank, device, step, toUnixTimestamp64Milli(event_time), reinterpretAsUInt64(value), unit, tags_json"
+	answer, err := client.Query(ctx, fmt.Sprintf("SELECT uniqExact(%s) FROM %s WHERE (%s) IN (%s) "+
+		"AND event_time BETWEEN fromUnixTimestamp64Milli(%d) AND fromUnixTimestamp64Milli(%d)", // which says the partitions
+		columns, target.Ident(target.Table), columns, keys, first, last), nil)
 	if denied(err) {
 		return 0, ErrDenied
 	}

@@ -110,18 +110,24 @@ func (r *rig) now() map[string]float64 {
 	return s.exporters["metricpoints"]
 }
 
-// drained waits until nothing is left in the log, as long as it becomes less.
+// drained waits until as much is stored as is accepted now, as long as it becomes more. Whoever still sends does not matter.
 func (r *rig) drained() {
 	r.t.Helper()
-	for left := math.Inf(1); left > 0; {
+	goal, settled := math.Inf(1), math.Inf(-1)
+	for settled < goal {
 		r.until(func() bool {
-			queued, found := r.now()["points_queued"]
-			less := found && queued < left
-			if less {
-				left = queued
+			now := r.now()
+			accepted, found := now["points_accepted"]
+			if !found {
+				return false
 			}
-			return less
-		}, "less than %.0f points left in the log", left)
+			if accepted < goal { // the first look, or another collector, which counts anew
+				goal, settled = accepted, math.Inf(-1)
+			}
+			before := settled
+			settled = max(settled, now["points_stored"]+now["points_dropped"])
+			return settled > before
+		}, "more than %.0f of %.0f points stored", settled, goal)
 	}
 }
 
