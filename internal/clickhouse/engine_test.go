@@ -31,6 +31,7 @@ func TestOnTheEngine(t *testing.T) {
 		"user-made table of the right columns":       testCheckAccepts,
 		"table that breaks the contract":             testCheckRefuses,
 		"same token is stored once":                  testToken,
+		"rows are found whole":                       testStored,
 		"answered inserts are on the disk":           testSynced,
 		"errors as the engine gives them":            testErrors,
 		"cluster's statements parse":                 testClusterParses,
