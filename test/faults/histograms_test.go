@@ -153,7 +153,7 @@ func TestCumulativeHistograms_ReloadedAndFull(t *testing.T) {
 		require.NoError(t, syscall.Kill(r.collector.PID(), syscall.SIGHUP))
 		moment(time.Second)
 		clients.stop()
-		r.drained()
+		r.catchesUp()
 	}
 	stop()
 	r.drained()

@@ -110,8 +110,23 @@ func (r *rig) now() map[string]float64 {
 	return s.exporters["metricpoints"]
 }
 
-// drained waits until as much is stored as is accepted now, as long as it becomes more. Whoever still sends does not matter.
+// drained waits until nothing is left in the log, as long as it becomes less.
 func (r *rig) drained() {
+	r.t.Helper()
+	for left := math.Inf(1); left > 0; {
+		r.until(func() bool {
+			queued, found := r.now()["points_queued"]
+			less := found && queued < left
+			if less {
+				left = queued
+			}
+			return less
+		}, "less than %.0f points left in the log", left)
+	}
+}
+
+// catchesUp waits until as much is stored as is accepted now, as long as it becomes more, also while somebody sends.
+func (r *rig) catchesUp() {
 	r.t.Helper()
 	goal, settled := math.Inf(1), math.Inf(-1)
 	for settled < goal {
