@@ -7,5 +7,6 @@
 // What bites: without an explicit configuration file the engine reads one from
 // the working directory or the home directory, and without the grants in ours any
 // statement may read and write files as this process. The grants do not cover
-// everything: package guard refuses the rest.
+// everything: package httpserver refuses the rest. And the engine goes on after a write that its disk refused, with damaged
+// parts: see ErrWriteFailed.
 package engine
