@@ -20,9 +20,6 @@ type Row struct {
 	Tags                    string
 }
 
-// Bits is a value as a Row has it.
-func Bits(value float64) uint64 { return math.Float64bits(value) }
-
 // maxKeys bounds a look's statement, in bytes, below a server's max_query_size of 256 KiB.
 const maxKeys = 100 << 10
 

@@ -26,7 +26,7 @@ func testStored(t *testing.T, r *rig) {
 		}
 		return Row{
 			Run: fmt.Sprintf("run-%d", i%3), Metric: "loss", Host: `h'\`, Unit: "s", Rank: uint32(i), Device: 65535, Step: math.MaxUint64 - i,
-			Millis: int64(i)*3600001 - 1500, Value: Bits(value), Tags: tags,
+			Millis: int64(i)*3600001 - 1500, Value: math.Float64bits(value), Tags: tags,
 		}
 	}
 	var rows []Row

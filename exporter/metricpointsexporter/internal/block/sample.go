@@ -1,6 +1,7 @@
 package block
 
 import (
+	"math"
 	"slices"
 
 	"github.com/pitwall-otel/pitwall/internal/clickhouse"
@@ -61,7 +62,7 @@ func (b *Builder) row(row uint32) clickhouse.Row {
 		Device: b.devices[row],
 		Step:   b.steps[row],
 		Millis: b.millis[row],
-		Value:  clickhouse.Bits(b.values[row]),
+		Value:  math.Float64bits(b.values[row]),
 		Tags:   string(b.tagBytes[b.tags[row].start:b.tags[row].end]),
 	}
 }
