@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -37,7 +36,7 @@ type secured struct {
 
 func startSecured(t *testing.T) secured {
 	t.Helper()
-	s := secured{t: t, address: freeAddress(t), ca: newAuthority(t)}
+	s := secured{t: t, address: enginetest.FreeAddress(t), ca: newAuthority(t)}
 	factory := embeddedclickhouseextension.NewFactory()
 	cfg := factory.CreateDefaultConfig().(*embeddedclickhouseextension.Config)
 	cfg.HelperPath, cfg.LibraryPath = enginetest.Binary(t)
@@ -98,14 +97,6 @@ func (s secured) requireWriter(sql string) {
 	s.t.Helper()
 	status, answer := s.curl("writer", writerPassword, sql)
 	require.Equal(s.t, http.StatusOK, status, answer)
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func TestEngineOverTLS(t *testing.T) {

@@ -22,7 +22,7 @@ func engineLab(t *testing.T, dataDirectory string) *lab {
 	cfg := createDefaultConfig().(*Config)
 	cfg.HelperPath, cfg.LibraryPath = enginetest.Binary(t)
 	cfg.DataDirectory = dataDirectory
-	cfg.ListenAddress = freeAddress(t)
+	cfg.ListenAddress = enginetest.FreeAddress(t)
 	cfg.MemoryLimitMiB = minMemoryMiB // the least allowed must be enough
 	cfg.StartTimeout = time.Minute    // a cold page cache on a busy machine
 	l := labWith(t, cfg)

@@ -2,7 +2,6 @@ package embeddedclickhouseextension
 
 import (
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -20,6 +19,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/pitwall-otel/pitwall/internal/enginetest"
 )
 
 const (
@@ -43,7 +44,7 @@ func newLab(t *testing.T, script ...string) *lab {
 	cfg.DataDirectory = filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.Mkdir(cfg.DataDirectory, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDirectory, scriptFile), []byte(strings.Join(script, "\n")), 0o600))
-	cfg.ListenAddress = freeAddress(t)
+	cfg.ListenAddress = enginetest.FreeAddress(t)
 	cfg.HelperPath = os.Args[0]
 	cfg.CreateSchema = false // the fake helper knows no SQL
 	return labWith(t, cfg)
@@ -140,13 +141,5 @@ func (h *statusHost) all() []string {
 }
 
 func (*statusHost) GetExtensions() map[component.ID]component.Component { return nil }
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
-}
 
 func processGone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -5,13 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -209,25 +206,6 @@ func (e *Engine) Query(statement string) [][]string {
 		rows = append(rows, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
 	}
 	return rows
-}
-
-// FreeAddress returns an address of this machine that is free now, and unlikely to be taken before it is used or while
-// what uses it is being restarted: its port is below those that the kernel gives to clients, ip_local_port_range(7).
-func FreeAddress(t testing.TB) string {
-	t.Helper()
-	const low, high = 10_000, 32_768
-	for range 1000 {
-		listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(low+rand.IntN(high-low)))
-		if err != nil {
-			continue
-		}
-		if err := listener.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return listener.Addr().String()
-	}
-	t.Fatal("no free port")
-	return ""
 }
 
 // output keeps the last 64 KiB written to it.
